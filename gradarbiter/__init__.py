@@ -1,0 +1,1 @@
+"""Checks that find training defects which raise no error."""

@@ -1,0 +1,251 @@
+"""Asks one cell and makes its record: inputs out, answer in, verdict, evidence; careful that every path ends in a record."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from harness import environment as environments
+from harness import machine, verdict
+from harness.case import Arrays, Finding, Spec, as_dtype
+from harness.cell import Cell
+from harness.client import Worker
+from harness.environment import Environment
+from harness.errors import CannotKeep, Cause
+from harness.project import Project, platform_name
+from harness.record import SCHEMA, Record, plain
+from harness.verdict import Verdict
+
+# glibc's growing thresholds give one process page faults that its twin does not have: alone they moved a backward/forward ratio from 2.5 to 3.6.
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(2**32), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
+NO_WORKER: Mapping[str, Cause] = {"worker": "harness", "start": "install"}
+LOG_KEPT = 700  # characters of a cell's log that its record keeps, where it is not ok
+
+
+@dataclass
+class Asker:
+    """Holds the warm workers of a run and the folder of its tensors. Use as a context manager: leaving it leaves no process and no file."""
+
+    project: Project
+    run: str
+    spent_cpu_s: dict[str, float] = field(default_factory=lambda: {"cells": 0.0, "framework": 0.0})
+    ever: list[Worker] = field(default_factory=list)  # every worker this run has started
+    _workers: dict[str, Worker] = field(default_factory=dict)
+    _environments: dict[str, Environment] = field(default_factory=dict)
+    _folder: Path = field(default_factory=Path)
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="silentbench-"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers.values():
+            worker.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def environment(self, cell: Cell) -> Environment:
+        column = cell.column
+        if column.id not in self._environments:
+            self._environments[column.id] = environments.read(self.project, column)
+        return self._environments[column.id]
+
+    def ask(self, cell: Cell) -> Record:
+        """The record of one cell; asked ``repeat`` times where the case says so, and `unstable` where the answers then disagree."""
+        times = cell.spec.case.repeat
+        records = [self.ask_timed(cell, None)[0] for _ in range(times)]
+        failed = [r for r in records if r["status"] in verdict.BAD]
+        if not failed or len(failed) == times:
+            return records[-1]
+        low, high = verdict.wilson(len(failed), times)
+        message = f"fails {len(failed)} of {times} (95 % interval {low:.0%} to {high:.0%}): {failed[0]['message']}"
+        return {**failed[0], "status": "unstable", "message": message[:400]}
+
+    def ask_timed(self, cell: Cell, plan: Mapping[str, Any] | None) -> tuple[Record, dict[str, Any]]:
+        """The record of one cell and the worker's reply; with ``plan`` the child times its functions and the reply holds the raw timings."""
+        started, load = time.time(), machine.load()
+        decided, reply = self._decide(cell, plan)
+        return {**self._record(cell, decided, reply, started), "load": load}, reply
+
+    def close_others(self, column: str) -> None:
+        """Stop the workers of other columns: their warm parents hold memory that nobody asks for any more."""
+        for name in [n for n in self._workers if n != column]:
+            self._workers.pop(name).stop()
+
+    def _decide(self, cell: Cell, plan: Mapping[str, Any] | None) -> tuple[Verdict, dict[str, Any]]:
+        spec, framework = cell.spec, cell.column.framework
+        environment = self.environment(cell)
+        if spec.problem:
+            return Verdict(status="error", cause="harness", message=spec.problem), {}
+        if environment.cause:
+            return Verdict(status="error", cause=environment.cause, message=environment.problem), {}
+        if cell.file is None:
+            absent = spec.absent.get(framework)
+            if absent is None:
+                return Verdict(status="untested", message=f"no run file yet: cases/{spec.id}/run_{framework}.*"), {}
+            return self._absent(cell, environment)
+        dropped = environment.dropped.get(f"{spec.id}/{cell.variant}/{cell.function}")
+        if dropped:
+            if dropped.get("absent"):
+                return Verdict(status="absent", message=str(dropped["message"])), {"log": dropped.get("log", "")}
+            return Verdict(status="error", cause="build", message=str(dropped["message"])), {"log": dropped.get("log", "")}
+        reply = self._call(cell, environment, plan)
+        if reply["end"] in NO_WORKER:
+            return Verdict(status="error", cause=NO_WORKER[reply["end"]], message=_last_line(reply["message"])), {
+                **reply,
+                "log": reply["message"],
+            }
+        ended = verdict.judge_end(reply, spec, spec.case.limit_s)
+        if ended:
+            return ended, reply
+        try:
+            answer = load_file(reply["outputs"])
+        except (OSError, SafetensorError, ValueError) as bad:
+            return Verdict(status="error", cause="harness", message=f"the answer file cannot be read: {bad}"), reply
+        finally:
+            Path(reply["outputs"]).unlink(missing_ok=True)
+        return verdict.judge(spec, cell.dtype, answer, framework), reply
+
+    def _absent(self, cell: Cell, environment: Environment) -> tuple[Verdict, dict[str, Any]]:
+        """A declared absence is executed too: each name is looked up in the real framework."""
+        declared = cell.spec.absent[cell.column.framework]
+        worker = self._worker(cell, environment)
+        reply = worker.ask(
+            {"do": "resolve", "names": list(declared.names), "limit_s": cell.spec.case.limit_s, "limit_bytes": self._cap(cell)}
+        )
+        if reply["end"] in NO_WORKER:
+            return Verdict(status="error", cause=NO_WORKER[reply["end"]], message=_last_line(reply["message"])), reply
+        if "found" not in reply:
+            return Verdict(
+                status="error", cause="harness", message=f"could not look up {', '.join(declared.names)}: {reply.get('message', reply)}"
+            ), reply
+        if reply["found"]:
+            message = f"declared absent, but {', '.join(reply['found'])} exists: write cases/{cell.spec.id}/run_{cell.column.framework}.py"
+            return Verdict(status="error", cause="harness", message=message), reply
+        return Verdict(status="absent", message=f"{declared.why} (looked for {', '.join(declared.names)})"), reply
+
+    def _call(self, cell: Cell, environment: Environment, plan: Mapping[str, Any] | None) -> dict[str, Any]:
+        assert cell.file
+        outputs = str(self._folder / f"{cell.column.id}.safetensors")
+        inputs = self._inputs(cell.spec, cell.dtype, "inputs", cell.spec.tensors)
+        request: dict[str, Any] = {
+            "do": "ask",
+            "file": str(cell.file.path),
+            "function": cell.function,
+            "inputs": inputs,
+            "outputs": outputs,
+            "dtype": cell.dtype,
+            "mode": cell.mode,
+            "limit_s": cell.spec.case.limit_s,
+            "limit_bytes": self._cap(cell),
+            "spawn": plan is not None,
+            "time": None,
+        }
+        if plan is not None:
+            extra = self._extra(cell)
+            request["time"] = {**plan, "inputs": extra}
+            request["env"] = ALLOCATOR
+        if environment.binary:
+            key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
+            request["command"] = [environment.binary, "ask", key, cell.dtype, inputs, outputs, "{reply}", json.dumps(request["time"])]
+        reply = self._worker(cell, environment).ask(request)
+        self.spent_cpu_s["cells"] += reply.get("cpu_s", 0.0)
+        self.spent_cpu_s["framework"] += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
+        return {**reply, "outputs": outputs}
+
+    def _extra(self, cell: Cell) -> dict[str, str]:
+        import numpy as np
+
+        timing = cell.spec.case.timing
+        assert timing
+        made = {name: make(np.random.default_rng(0)) for name, make in timing.extra_inputs.items()}
+        return {name: self._inputs(cell.spec, cell.dtype, name, arrays) for name, arrays in made.items()}
+
+    def _inputs(self, spec: Spec, dtype: str, name: str, arrays: Arrays) -> str:
+        path = self._folder / f"{spec.id}.{spec.item}.{dtype}.{name}.safetensors"
+        if not path.exists():
+            try:
+                save_file(as_dtype(arrays, dtype), path)
+            except (OSError, SafetensorError) as full:
+                path.unlink(missing_ok=True)
+                raise CannotKeep(
+                    f"cannot write inputs to {path.parent}: {full}",
+                    "room for a few MB of tensors",
+                    "free the disk, or set TMPDIR; then run again",
+                ) from full
+        return str(path)
+
+    def _worker(self, cell: Cell, environment: Environment) -> Worker:
+        column = cell.column
+        if column.id not in self._workers:
+            adapter = self.project.frameworks / column.framework / "adapter.py" if column.language == "python" else None
+            self._workers[column.id] = Worker(environment=environment, adapter=adapter)
+            self.ever.append(self._workers[column.id])
+        return self._workers[column.id]
+
+    @staticmethod
+    def _cap(cell: Cell) -> int:
+        return int(cell.spec.case.limit_gb * 2**30)
+
+    def _record(self, cell: Cell, decided: Verdict, reply: dict[str, Any], started: float) -> Record:
+        spec, column, environment = cell.spec, cell.column, self.environment(cell)
+        file = cell.file.path if cell.file else None
+        log = reply.get("log", "")
+        return {
+            "schema": SCHEMA,
+            "run": self.run,
+            "case": spec.id,
+            "item": spec.item,
+            "variant": cell.variant,
+            "dtype": cell.dtype,
+            "mode": cell.mode,
+            "column": column.id,
+            "framework": column.framework,
+            "version": column.version,
+            "status": decided.status,
+            "cause": decided.cause,
+            "message": decided.message[:400],
+            "asked": cell.asked,
+            "checks": [slim(f) for f in decided.findings],
+            "run_s": round(reply.get("run_s", 0.0), 6),
+            "cpu_s": round(reply.get("cpu_s", 0.0), 4),
+            "peak_bytes": reply.get("peak_bytes", 0),
+            "speed": None,
+            "environment": {
+                "platform": platform_name(),
+                "cpu": machine.cpu_model(),
+                "toolchain": environment.toolchain,
+                "lock": environment.lock,
+                "backend": environment.backend,
+                "local": environment.local,
+                "facts": reply.get("facts", {}),
+                "forked": reply.get("forked", False),
+                "threads": 1,
+            },
+            "log": "" if decided.status in ("ok", "differs") else log[-LOG_KEPT:],
+            "file": file.relative_to(self.project.root).as_posix() if file else "",
+            "function": cell.function,
+            "file_sha256": hashlib.sha256(file.read_bytes()).hexdigest() if file else "",
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        }
+
+
+def slim(finding: Finding) -> dict[str, Any]:
+    """A check as its record keeps it: the place and the size of an error where it fails, two numbers where it holds."""
+    kept = finding if not finding.holds else dataclasses.replace(finding, note="")
+    made: dict[str, Any] = plain(dataclasses.asdict(kept))
+    return made
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1]

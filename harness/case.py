@@ -1,0 +1,323 @@
+"""What a case is: a claim, inputs, a float64 reference, checks and tolerances; careful that a case which cannot fail is refused when it is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.util
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gradarbiter.core import Array, Norm, deviation
+from harness.errors import BadInput
+
+Arrays = Mapping[str, Array]
+
+FAILURES = {
+    "missing-gradient": "an operation has no backward: the forward is right, the gradient does not exist, the weights below stay frozen",
+    "wrong-gradient": "a gradient exists and has wrong values",
+    "axis": "an operation works over another axis than the one meant",
+    "layout": "a view that is not contiguous gives other numbers than its copy",
+    "optimizer": "an optimizer treats a tensor it is not defined for, or scales its update wrongly",
+    "low-precision": "a sum, an update or a state saturates or stalls in a low-precision type",
+    "speed": "right, and far slower or larger than it needs to be",
+    "crash": "the process dies",
+    "data": "the text, the order or the tokens are not what was meant",
+}
+
+DTYPES: Mapping[str, Any] = {"float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tol:
+    """An allowed error and its derivation."""
+
+    rtol: float
+    atol: float
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one check found; ``ratio`` is found error / allowed error (or found / limit), and the check holds where it is at most 1."""
+
+    check: str
+    holds: bool
+    ratio: float
+    got: float | str
+    want: float | str
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One question to one output of an answer. ``allowed`` gives the perturbation of an element that the check must object to, for the mutants."""
+
+    output: str
+    norm: Norm = "elementwise"
+    tol: Mapping[str, Tol] | None = None  # where it differs from the case's
+
+    def find(self, got: Array, want: Array, tol: Tol) -> Finding:
+        d = deviation(got, want, rtol=tol.rtol, atol=tol.atol, norm=self.norm)
+        place = f"[{', '.join(map(str, d.where))}]" if d.where else ""
+        note = (
+            f"worst at {self.output}{place}; {d.wrong} of {d.size} elements over their limit"
+            if self.norm == "elementwise"
+            else f"worst at {self.output}{place}"
+        )
+        return Finding(
+            check=f"{self.output} close",
+            holds=d.holds,
+            ratio=d.ratio,
+            got=d.got,
+            want=d.want,
+            note=f"error {d.error:.3g}, allowed {d.limit:.3g}, {note}",
+        )
+
+
+def close(output: str, norm: Norm = "elementwise", tol: Mapping[str, Tol] | None = None) -> Check:
+    return Check(output=output, norm=norm, tol=tol)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absent:
+    """A framework offers nothing to ask. ``names`` are dotted names that would exist if it did: one that resolves makes the cell red."""
+
+    names: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documented:
+    """A choice a framework documents. Only an answer that equals this second reference is `differs`; any other wrong answer stays `silent`."""
+
+    reference: Callable[..., Arrays]
+    link: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A bound on a quantity of the speed lane: a multiple of the reference framework's in the same run; absolute without a factor, or without it."""
+
+    quantity: str
+    absolute: float
+    factor: float | None = None
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """What is timed: ``forward``, ``step`` (forward + backward) and ``gemm``, functions of the run file."""
+
+    shape: str
+    flops: Mapping[str, float]  # floating-point operations of one call
+    extra_inputs: Mapping[str, Callable[[np.random.Generator], Arrays]] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """A row of a case that is a table; what is None comes from the case."""
+
+    claim: str = ""
+    inputs: Callable[[np.random.Generator], Arrays] | None = None
+    reference: Callable[..., Arrays] | None = None
+    tol: Mapping[str, Tol] | None = None
+    checks: Sequence[Check] | None = None
+    batch: Sequence[str] | None = None
+    explained: Mapping[str, str] | None = None
+    absent: Mapping[str, Absent] | None = None
+    documented: Mapping[str, Documented] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One silent failure. Field by field in CONTRIBUTING.md; the design's reasons in its section 3."""
+
+    claim: str
+    failure: str
+    inputs: Callable[[np.random.Generator], Arrays] | None = None
+    reference: Callable[..., Arrays] | None = None
+    tol: Mapping[str, Tol]
+    checks: Sequence[Check] = ()  # none: every output of the reference, elementwise
+    batch: Sequence[str] = ()  # inputs whose first axis is the batch: the mutants reuse and drop its rows
+    items: Mapping[str, Item] = field(default_factory=dict)
+    explained: Mapping[str, str] = field(default_factory=dict)  # mutant pattern -> why it may survive
+    absent: Mapping[str, Absent] = field(default_factory=dict)
+    documented: Mapping[str, Documented] = field(default_factory=dict)  # framework -> second reference
+    tracker: Mapping[str, str] = field(default_factory=dict)  # framework -> upstream link and note; decides nothing
+    since: Mapping[str, str] = field(default_factory=dict)  # framework -> first version that offers it
+    compiled: Sequence[str] = ()  # dtypes also asked in compiled mode
+    repeat: int = 1
+    timing: Timing | None = None
+    limit_s: float = 60.0
+    limit_gb: float = 4.0
+    guards: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """One row of the matrix: a case, or one item of it, with everything decided."""
+
+    case: Case
+    id: str
+    item: str
+    claim: str
+    inputs: Callable[[np.random.Generator], Arrays]
+    reference: Callable[..., Arrays]
+    tol: Mapping[str, Tol]
+    checks: Sequence[Check]
+    batch: Sequence[str]
+    explained: Mapping[str, str]
+    absent: Mapping[str, Absent]
+    documented: Mapping[str, Documented]
+    folder: Path
+
+    @property
+    def row(self) -> str:
+        return f"{self.id}:{self.item}" if self.item else self.id
+
+    @cached_property
+    def tensors(self) -> dict[str, Array]:
+        """The inputs in float64 (whole numbers stay int64); the same on every machine and in every run."""
+        rng = np.random.default_rng(zlib.crc32(self.row.encode()))
+        return {name: np.asarray(value) for name, value in self.inputs(rng).items()}
+
+    @cached_property
+    def problem(self) -> str:
+        """Why this row cannot be asked, or nothing: what `validate` raises, once."""
+        try:
+            validate(self)
+        except BadInput as bad:
+            return f"{bad.found}; wanted: {bad.wanted}; do: {bad.do}"
+        return ""
+
+    @cached_property
+    def want(self) -> dict[str, Array]:
+        return {name: np.asarray(value) for name, value in self.reference(**self.tensors).items()}
+
+    @cached_property
+    def inputs_digest(self) -> str:
+        """The inputs' bytes, in sixteen hex digits; a broken case has its own."""
+        try:
+            parts = [f"{k} {v.dtype.str} {v.shape} {hashlib.sha256(v.tobytes()).hexdigest()}" for k, v in sorted(self.tensors.items())]
+        except Exception as broken:  # noqa: BLE001  a case may raise anything; `problem` says it
+            parts = [f"broken {broken}"]
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+
+    def check_list(self) -> Sequence[Check]:
+        return self.checks or [close(name) for name in self.want]
+
+    def tolerance(self, check: Check, dtype: str) -> Tol:
+        return (check.tol or self.tol).get(dtype) or self.tol[dtype]
+
+
+def as_dtype(arrays: Arrays, dtype: str) -> dict[str, Array]:
+    """The arrays as a cell gets them: floating ones in the asked type, whole numbers as they are."""
+    return {k: v.astype(DTYPES[dtype]) if np.issubdtype(v.dtype, np.floating) else v for k, v in arrays.items()}
+
+
+def load(folder: Path) -> list[Spec]:
+    """The rows of one case folder, validated.
+
+    Raises:
+        BadInput: case.py does not load, breaks the contract, or is vacuous.
+    """
+    module = _module(folder)
+    case = getattr(module, "CASE", None)
+    if not isinstance(case, Case):
+        raise BadInput(f"{folder.name}/case.py has no CASE", "CASE = Case(...)", "see CONTRIBUTING.md, 'A new case'")
+    if case.failure not in FAILURES:
+        raise BadInput(f"{folder.name}: failure={case.failure!r}", f"one of {', '.join(FAILURES)}", "choose the class it belongs to")
+    unknown = [d for d in [*case.tol, *case.compiled] if d not in DTYPES]
+    if unknown or not case.tol:
+        raise BadInput(
+            f"{folder.name}: dtypes {unknown or 'none'}", f"tolerances for some of {', '.join(DTYPES)}", "correct tol or compiled"
+        )
+    inherited = {f.name for f in dataclasses.fields(Item)} - {"claim"}
+    specs = []
+    for name, item in (case.items or {"": Item()}).items():
+        own = {k: getattr(item, k) for k in inherited if getattr(item, k) is not None}
+        merged = {**{k: getattr(case, k) for k in inherited}, **own}
+        if merged["inputs"] is None or merged["reference"] is None:
+            raise BadInput(f"{folder.name}:{name} has no inputs or no reference", "both, in the case or in the item", "add them")
+        spec = Spec(case=case, id=folder.name, item=name, claim=item.claim or case.claim, folder=folder, **merged)
+        specs.append(spec)
+    return specs
+
+
+def _module(folder: Path) -> ModuleType:
+    path = folder / "case.py"
+    name = f"silentbench_case_{folder.name}"
+    source = importlib.util.spec_from_file_location(name, path)
+    assert source
+    assert source.loader
+    module = importlib.util.module_from_spec(source)
+    sys.modules[name] = module  # dataclasses and inspect look it up
+    try:
+        source.loader.exec_module(module)
+    except Exception as broken:
+        raise BadInput(
+            f"{path}: {type(broken).__name__}: {broken}", "a case that loads", "correct it; the other cases are not affected"
+        ) from broken
+    return module
+
+
+def validate(spec: Spec) -> None:
+    """Refuse a row whose checks could not notice a defect.
+
+    Raises:
+        BadInput: an input that bfloat16 does not hold exactly, a zero or non-finite true gradient, an input that moves no output, a check of nothing.
+    """
+    try:
+        made = spec.tensors, spec.want
+    except Exception as broken:
+        raise BadInput(
+            f"{spec.row}: its {'reference' if 'tensors' in spec.__dict__ else 'inputs'} failed: {type(broken).__name__}: {broken}",
+            "float64 arrays",
+            "correct case.py",
+        ) from broken
+    tensors, want = made
+    for name, value in tensors.items():
+        if np.issubdtype(value.dtype, np.floating) and not np.array_equal(
+            value, value.astype(ml_dtypes.bfloat16).astype(np.float64), equal_nan=True
+        ):
+            raise BadInput(
+                f"{spec.row}: input {name} has values bfloat16 cannot hold",
+                "inputs that every dtype holds exactly",
+                "use harness.inputs.grid",
+            )
+    if not want:
+        raise BadInput(f"{spec.row}: the reference gives nothing", "at least one output", "return the outputs by name")
+    for check in spec.check_list():
+        if check.output not in want:
+            raise BadInput(f"{spec.row}: a check of {check.output!r}", f"one of {', '.join(want)}", "name an output of the reference")
+    for name, value in want.items():
+        if not np.all(np.isfinite(value)):
+            raise BadInput(f"{spec.row}: the reference's {name} is not finite", "finite numbers", "choose other inputs")
+        if not np.any(value):
+            what = f"the true {name} is zero everywhere" + (": a lost gradient would pass" if name.startswith("d") else "")
+            raise BadInput(
+                f"{spec.row}: {what}", "a reference that a wrong answer cannot equal by being empty", "use a random upstream gradient dy"
+            )
+    for name, value in tensors.items():
+        if np.issubdtype(value.dtype, np.floating) and not _matters(spec, name, value):
+            raise BadInput(
+                f"{spec.row}: input {name} changes no output", "inputs that matter", "remove it, or check an output that depends on it"
+            )
+
+
+def _matters(spec: Spec, name: str, value: Array) -> bool:
+    moved = spec.reference(**{**spec.tensors, name: np.roll(value, 1) * 1.5 + 0.25})
+    return any(not np.array_equal(np.asarray(moved[k]), spec.want[k]) for k in spec.want)

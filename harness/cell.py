@@ -1,0 +1,153 @@
+"""The cells: which question goes to which column, from which file; careful that a name which matches nothing is an error, not a gap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import case as cases
+from harness import source
+from harness.case import Spec
+from harness.errors import BadInput
+from harness.pins import Column, not_before, release_key
+from harness.project import Project
+
+# A change of the protocol that can change a number (how inputs are made, how a call is timed) changes every cell's version.
+PROTOCOL = 1
+RUN_FILE = re.compile(r"run_(?P<framework>[a-z0-9]+)(?:\.(?P<variant>[a-z0-9_]+))?(?:@(?P<since>[0-9][0-9.]*))?\.(?P<ext>py|rs)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFile:
+    framework: str
+    variant: str
+    since: str
+    path: Path
+
+    def functions(self) -> dict[str, str]:
+        return source.functions(self.path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One question: (case, item, variant, dtype, mode, column). ``file`` is None where nobody wrote one."""
+
+    spec: Spec
+    variant: str
+    dtype: str
+    mode: str
+    column: Column
+    file: RunFile | None
+
+    @property
+    def address(self) -> str:
+        """``CASE[:ITEM][/VARIANT][@DTYPE][+compiled]``, without its column."""
+        variant, mode = (f"/{self.variant}" if self.variant else ""), ("+compiled" if self.mode == "compiled" else "")
+        return f"{self.spec.row}{variant}@{self.dtype}{mode}"
+
+    @property
+    def id(self) -> str:
+        return f"{self.address}-{self.column.id}"
+
+    @property
+    def function(self) -> str:
+        return "step" if self.spec.case.timing else (self.spec.item or "run")
+
+    @property
+    def asked(self) -> str:
+        """The cell's version: it changes with what can change its number, and with nothing else."""
+        spec = self.spec
+        code = self.file.functions().get(self.function, "") if self.file else ""
+        if self.file and spec.case.timing:
+            code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))
+        limits = [(x.quantity, x.factor, x.absolute) for x in spec.case.timing.limits] if spec.case.timing else []
+        own = spec.tol[self.dtype]
+        tolerances = [
+            (own.rtol, own.atol),
+            *((c.output, c.norm, spec.tolerance(c, self.dtype).rtol, spec.tolerance(c, self.dtype).atol) for c in spec.checks),
+        ]
+        documented = spec.documented.get(self.column.framework)
+        second = source.of(documented.reference) if documented else ""
+        return source.digest(PROTOCOL, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
+
+
+def run_files(folder: Path) -> list[RunFile]:
+    """The run files of a case folder.
+
+    Raises:
+        BadInput: a file named run_* that the form does not read, so that a typing error cannot hide a cell.
+    """
+    files = []
+    for path in sorted(folder.glob("run_*")):
+        match = RUN_FILE.fullmatch(path.name)
+        if not match:
+            raise BadInput(f"{folder.name}/{path.name}", "run_FRAMEWORK[.VARIANT][@VERSION].py or .rs", "rename it")
+        files.append(RunFile(framework=match["framework"], variant=match["variant"] or "", since=match["since"] or "", path=path))
+    return files
+
+
+def files_for(files: Iterable[RunFile], column: Column) -> dict[str, RunFile]:
+    """Variant -> the file that serves this column's version: of those it is not before, the latest."""
+    extension = ".py" if column.language == "python" else ".rs"
+    mine = [f for f in files if f.framework == column.framework and f.path.suffix == extension]
+    mine = [f for f in mine if not f.since or not_before(column.version, f.since)]
+    mine.sort(key=lambda f: release_key(f.since or "0"))
+    return {f.variant: f for f in mine}  # the last one wins
+
+
+def load_specs(project: Project) -> list[Spec]:
+    """Every row of every case, case folders in alphabetical order.
+
+    Raises:
+        BadInput: no cases, or one that does not load.
+    """
+    folders = sorted(p.parent for p in project.cases.glob("*/case.py"))
+    if not folders:
+        raise BadInput(f"no cases in {project.cases}", "folders with a case.py", "name a project folder with --project")
+    return [spec for folder in folders for spec in cases.load(folder)]
+
+
+def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str]) -> list[Cell]:
+    """Every cell of the rows on the columns, column by column.
+
+    Raises:
+        BadInput: a run file for a framework that has no pin, or with a function that is no item of its case.
+    """
+    per_case = {spec.id: run_files(spec.folder) for spec in specs}
+    items = {spec.id: {s.item for s in specs if s.id == spec.id} for spec in specs}
+    for spec in specs:
+        for file in per_case[spec.id]:
+            if file.framework not in known_frameworks:
+                raise BadInput(
+                    f"{spec.id}/{file.path.name}: framework {file.framework!r}",
+                    f"one of {', '.join(sorted(known_frameworks))}",
+                    "rename it or pin it",
+                )
+            stray = set(file.functions()) - items[spec.id] - ({"run"} if not spec.case.timing else {"forward", "step", "gemm"})
+            if stray and spec.item:
+                raise BadInput(
+                    f"{spec.id}/{file.path.name}: function {', '.join(sorted(stray))}",
+                    f"items {', '.join(sorted(items[spec.id]))}",
+                    "name it like its item, or _private",
+                )
+    cells: list[Cell] = []
+    for column in columns:
+        for spec in specs:
+            cells += _cells(spec, column, files_for(per_case[spec.id], column))
+    return cells
+
+
+def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
+    function = "step" if spec.case.timing else (spec.item or "run")
+    able: dict[str, RunFile | None] = {variant: f for variant, f in files.items() if function in f.functions()}
+    if not able:
+        able[""] = None  # nobody wrote one: a cell that says so
+    cells = []
+    for variant, file in sorted(able.items()):
+        modes = [(dtype, "eager") for dtype in spec.tol]
+        if column.compiles and file:
+            modes += [(dtype, "compiled") for dtype in spec.case.compiled]
+        cells += [Cell(spec=spec, variant=variant, dtype=dtype, mode=mode, column=column, file=file) for dtype, mode in modes]
+    return cells

@@ -1,0 +1,169 @@
+"""The child half of a Python cell: runs the asked function, writes its arrays, says how it went. Standard library only, loaded by path."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from typing import Any
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def child(request: dict[str, Any], adapter: Any, reply: int) -> None:
+    """Run the asked function, write its arrays, say how it went; never returns."""
+    import faulthandler
+
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    said: dict[str, Any]
+    try:
+        said = answer(request, adapter)
+    except BaseException as raised:  # noqa: BLE001  whatever the framework raises is its answer
+        said = refusal(raised, request, adapter)
+    said["framework_cpu_s"] = request.get("framework_cpu_s", 0.0) + said.get("run_cpu_s", 0.0)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    data = json.dumps(said).encode() + b"\n"
+    while data:
+        data = data[os.write(reply, data) :]
+    os._exit(0)
+
+
+def answer(request: dict[str, Any], adapter: Any) -> dict[str, Any]:
+    """``request["stage"]`` follows how far it came: an exception means something else at each."""
+    if request["do"] == "resolve":
+        return {"end": "answer", "found": [name for name in request["names"] if resolves(name)]}
+    if hasattr(adapter, "start"):
+        adapter.start()  # what the framework does at its first use; not ours, so not counted as overhead
+    request["framework_cpu_s"] = time.process_time()
+    request["stage"] = "import"
+    run_file = request["load"](request["file"], "run_file")
+    request["stage"] = "load"
+    tensors = adapter.load(request["inputs"], request["dtype"])
+    if request.get("time"):
+        return timed(request, adapter, run_file, tensors)
+    function = getattr(run_file, request["function"])
+    request["stage"] = "run"
+    start, cpu = time.perf_counter(), time.process_time()
+    if request["mode"] == "compiled":
+        function = adapter.compiled(function)
+    out = adapter.settle(function(**tensors))
+    run_s, run_cpu_s = time.perf_counter() - start, time.process_time() - cpu
+    request["stage"] = "save"
+    adapter.save(keep(out), request["outputs"])
+    return {"end": "answer", "run_s": run_s, "run_cpu_s": run_cpu_s, "facts": adapter.facts()}
+
+
+def resolves(dotted: str) -> bool:
+    """Whether the framework has this name: the longest importable prefix, then attributes."""
+    parts = dotted.split(".")
+    for n in range(len(parts), 0, -1):
+        try:
+            thing = importlib.import_module(".".join(parts[:n]))
+        except ImportError:
+            continue
+        for attribute in parts[n:]:
+            if not hasattr(thing, attribute):
+                return False
+            thing = getattr(thing, attribute)
+        return True
+    return False
+
+
+def keep(out: Any) -> dict[str, Any]:
+    """The answer's tensors; a gradient that does not exist is absent, whether left out or None."""
+    if not isinstance(out, dict):
+        raise BadRunFile(f"found a {type(out).__name__}, wanted a dict of tensors")
+    return {name: tensor for name, tensor in out.items() if tensor is not None}
+
+
+class BadRunFile(Exception):
+    pass
+
+
+def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dict[str, Any]:
+    """An exception as data. ``kind`` tells the framework refusing apart from a name it does not have, a missing tool, and faults of ours."""
+    stage, message = request.get("stage", "adapter"), str(raised)
+    frames = traceback.extract_tb(raised.__traceback__)
+    if frames and frames[-1].name == "__getattr__":  # numpy and jax say from inside their module that it has no such name
+        frames.pop()
+    ours = bool(frames) and os.path.abspath(frames[-1].filename) == os.path.abspath(request["file"])
+    if any(name in type(raised).__name__ for name in getattr(adapter, "TOOLCHAIN_ERRORS", ())):
+        kind = "toolchain"
+    elif stage not in ("import", "run") or isinstance(raised, (BadRunFile, SyntaxError)) or (ours and isinstance(raised, NameError)):
+        kind = "harness"
+    elif (isinstance(raised, AttributeError) and ours and message.startswith("module ")) or isinstance(raised, ImportError):
+        kind = "unresolved"
+    else:
+        kind = "framework" if stage == "run" else "harness"
+    traceback.print_exception(type(raised), raised, raised.__traceback__)
+    return {"end": "raised", "kind": kind, "stage": stage, "type": type(raised).__name__, "message": message[:500]}
+
+
+def timed(request: dict[str, Any], adapter: Any, run_file: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+    """Time each asked function: warm up by time, then calls; CPU and wall nanoseconds of each, and the memory one warm call adds."""
+    plan = request["time"]
+    result: dict[str, Any] = {"end": "answer", "run_s": 0.0, "run_cpu_s": 0.0, "cpu_ns": {}, "wall_ns": {}, "memory_bytes": {}}
+    request["stage"] = "run"
+    start, cpu = time.perf_counter(), time.process_time()
+    for name in plan["functions"]:
+        function = getattr(run_file, name, None)
+        if function is None:
+            continue
+        arguments = adapter.load(plan["inputs"][name], request["dtype"]) if name in plan["inputs"] else tensors
+        out = adapter.settle(function(**arguments))
+        if name == request["function"]:
+            request["stage"] = "save"
+            adapter.save(keep(out), request["outputs"])
+            request["stage"] = "run"
+        del out
+        warm = time.perf_counter()
+        while time.perf_counter() - warm < plan["warm_up_s"]:
+            adapter.settle(function(**arguments))
+        cpus, walls = [], []
+        for _ in range(plan["calls"]):
+            w, c = time.perf_counter_ns(), time.process_time_ns()
+            adapter.settle(function(**arguments))
+            cpus.append(time.process_time_ns() - c)
+            walls.append(time.perf_counter_ns() - w)
+        result["cpu_ns"][name], result["wall_ns"][name] = cpus, walls
+        result["memory_bytes"][name] = added_memory(adapter, function, arguments)
+    result["run_s"], result["run_cpu_s"] = time.perf_counter() - start, time.process_time() - cpu
+    result["facts"] = adapter.facts()
+    return result
+
+
+def added_memory(adapter: Any, function: Any, arguments: dict[str, Any]) -> int:
+    """Peak resident bytes of one warm call above what was resident before it, with the heap's free pages given back first."""
+    if hasattr(adapter, "release"):
+        adapter.release()
+    ctypes.CDLL(None).malloc_trim(0)
+    before = resident_bytes()
+    reset_peak()
+    adapter.settle(function(**arguments))
+    return max(0, peak_resident_bytes() - before)
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * PAGE
+
+
+def reset_peak() -> None:
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as clear:
+        clear.write("5")  # resets VmHWM (man 5 proc)
+
+
+def peak_resident_bytes() -> int:
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0

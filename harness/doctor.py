@@ -1,0 +1,44 @@
+"""`doctor`: what this machine has, what is built, and what to install for the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from harness import environment, machine, pins
+from harness.project import Project
+
+Line = tuple[str, str, str]  # what, ok | missing | error, detail
+
+
+def examine(project: Project) -> Iterator[Line]:
+    yield (
+        "system",
+        "ok" if platform.system() == "Linux" else "error",
+        f"{platform.system()} {platform.machine()}; workers need Linux (subreaper, pidfd, /proc)",
+    )
+    yield "processor", "ok", f"{machine.cpu_model()}, {os.cpu_count()} cores, load {machine.load()}"
+    free = shutil.disk_usage(project.root).free / 1e9
+    need = sum(c.disk_gb for c in pins.read(project.pins))
+    yield "disk", "ok" if free > need else "missing", f"{free:.0f} GB free; all environments together need about {need:.0f} GB"
+    for tool, why, install in (
+        ("uv", "Python environments", "brought by python3 noxfile.py"),
+        ("cargo", "the Rust columns", "Rust 1.85 or newer, from your distribution or rustup"),
+        ("cc", "linking the Rust columns", "Debian: apt install gcc"),
+        ("g++", "torch's compiled mode", "Debian: apt install g++"),
+    ):
+        path = shutil.which(os.environ.get("UV", "uv") if tool == "uv" else tool)
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.splitlines() if path else []
+        yield tool, "ok" if path else "missing", version[0] if version else f"for {why}: {install}"
+    gpus = machine.gpus()
+    yield "GPU", "ok" if gpus else "missing", ", ".join(gpus) or "no GPU: GPU columns would be error: device"
+    for column in pins.read(project.pins):
+        built = environment.read(project, column)
+        yield (
+            column.id,
+            "error" if built.cause else "ok",
+            f"{built.cause}: {built.problem}" if built.cause else f"{built.toolchain} {built.backend} {built.binary or built.python}",
+        )

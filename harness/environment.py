@@ -1,0 +1,86 @@
+"""A column's environment as the harness sees it: a small manifest written when it was built; careful that a failed build is a fact with a cause."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import CannotBuild, Cause
+from harness.pins import Column
+from harness.project import Project
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """Where a column's interpreter or probe is, or why there is none. Keys of ``dropped`` are run files' ``case/variant/function``."""
+
+    column: str
+    python: str = ""
+    binary: str = ""
+    lock: str = ""  # the first 16 hex digits of the lock file's sha256
+    backend: str = ""  # e.g. "cpu" where torch came from uv's CPU index
+    local: str = ""
+    toolchain: str = ""
+    dropped: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cause: Cause | None = None
+    found: str = ""
+    wanted: str = ""
+    do: str = ""
+
+    @property
+    def problem(self) -> str:
+        return f"{self.found}; wanted: {self.wanted}; do: {self.do}" if self.cause else ""
+
+
+def failed(column: Column, problem: CannotBuild) -> Environment:
+    return Environment(column=column.id, cause=problem.cause, found=problem.found, wanted=problem.wanted, do=problem.do)
+
+
+def manifest(project: Project, column: Column) -> Path:
+    return project.environments / "ready" / f"{column.id}.json"
+
+
+def write(project: Project, environment: Environment, column: Column) -> None:
+    path = manifest(project, column)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(asdict(environment), indent=1) + "\n")
+    os.replace(part, path)
+
+
+def read(project: Project, column: Column) -> Environment:
+    """The manifest of a built column; a missing or unreadable one is an environment with the cause `install`, never an exception."""
+    path = manifest(project, column)
+    try:
+        environment = Environment(**json.loads(path.read_text()))
+    except FileNotFoundError:
+        return failed(
+            column, CannotBuild("install", f"{column.id} is not built", "its environment", f'python3 noxfile.py -s "cells({column.id})"')
+        )
+    except (OSError, ValueError, TypeError) as bad:
+        return failed(
+            column,
+            CannotBuild(
+                "install", f"{path.name} cannot be read: {bad}", "the manifest of a build", f'python3 noxfile.py -s "cells({column.id})"'
+            ),
+        )
+    gone = environment.python or environment.binary
+    if not environment.cause and not Path(gone).exists():
+        return failed(
+            column,
+            CannotBuild(
+                "install",
+                f"{column.id}: its interpreter or probe is gone",
+                "a built environment",
+                f'python3 noxfile.py -s "cells({column.id})"',
+            ),
+        )
+    return environment
+
+
+def lock_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else ""

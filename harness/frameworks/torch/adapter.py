@@ -1,0 +1,30 @@
+"""torch: safetensors in, safetensors out. A parent may only import it; one large matmul there hangs a forked child."""
+
+import torch
+from safetensors.torch import load_file, save_file
+
+TOOLCHAIN_ERRORS = ("InvalidCxxCompiler",)
+
+
+def load(path, dtype):
+    return load_file(path)
+
+
+def settle(out):
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+    return out
+
+
+def compiled(function):
+    # The ninth variant through one code object would silently run eager: make that an error.
+    torch._dynamo.config.fail_on_recompile_limit_hit = True  # noqa: SLF001
+    return torch.compile(function)
+
+
+def save(tensors, path):
+    save_file({name: t.detach().cpu().contiguous().clone() for name, t in tensors.items()}, path)
+
+
+def facts():
+    return {"torch": torch.__version__, "threads": torch.get_num_threads()}

@@ -1,0 +1,37 @@
+"""Facts of the machine a number was measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import lru_cache
+from pathlib import Path
+
+
+@lru_cache
+def cpu_model() -> str:
+    try:
+        with Path("/proc/cpuinfo").open() as info:
+            for line in info:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def load() -> float:
+    """The one-minute load average: above the number of cores, wall times say little."""
+    return round(os.getloadavg()[0], 2)
+
+
+def gpus() -> list[str]:
+    """Names of the NVIDIA GPUs, or none where there is no driver."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        names = [pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(i)) for i in range(pynvml.nvmlDeviceGetCount())]
+    except pynvml.NVMLError:
+        return []
+    return [n.decode() if isinstance(n, bytes) else str(n) for n in names]

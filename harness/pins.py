@@ -1,0 +1,148 @@
+"""The columns, read from pins.toml; careful with version order. Standard library and `packaging` only: noxfile.py reads it too."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from packaging.version import InvalidVersion, Version
+
+from harness.errors import BadInput
+
+Language = Literal["python", "rust"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One pinned environment: ``framework-version[-backend][-device]``."""
+
+    framework: str
+    version: str
+    language: Language
+    python: str = ""
+    requires: tuple[str, ...] = ()
+    crates: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    disk_gb: float = 0.0
+    compiles: bool = False  # whether its adapter has a compiled mode
+    tags: tuple[str, ...] = ()
+    local: str = ""  # the checkout or wheel it was built from, where a maintainer asked for one
+
+    @property
+    def id(self) -> str:
+        return f"{self.framework}-local" if self.local else f"{self.framework}-{self.version}"
+
+    @property
+    def lock(self) -> str:
+        """The lock's file name; a local column stands on the lock of the pinned version it replaces."""
+        return f"{self.framework}-{self.version}" + (".txt" if self.language == "python" else ".Cargo.lock")
+
+
+def release_key(version: str) -> tuple[Version, str]:
+    """Order versions by release tuple, pre-releases before their release, for PyPI and crates.io spellings alike.
+
+    Raises:
+        BadInput: neither reads it.
+    """
+    try:
+        # crates.io writes 0.23.0-pre.1 where PyPI writes 0.23.0rc1: both sort before 0.23.0.
+        return Version(re.sub(r"-(?:pre|alpha|beta)\.?", "rc", version)), version
+    except InvalidVersion:
+        raise BadInput(
+            f"version {version!r}", "a release such as 0.11.1 or 0.23.0-pre.1", "correct the line in harness/pins.toml"
+        ) from None
+
+
+def is_pre(version: str) -> bool:
+    return release_key(version)[0].is_prerelease
+
+
+def not_before(version: str, first: str) -> bool:
+    """Whether ``version`` is ``first`` or later. A pre-release of ``first`` already has its interface: 0.23.0-pre.1 is not before 0.23."""
+    return release_key(version)[0].release + (0,) * 8 >= release_key(first)[0].release + (0,) * 8
+
+
+def read(pins: Path) -> list[Column]:
+    """Every column of a pins file, frameworks in the order of the file, versions oldest first.
+
+    Raises:
+        BadInput: the file is missing or does not follow the form at its top.
+    """
+    try:
+        tables = tomllib.loads(pins.read_text())
+    except FileNotFoundError:
+        raise BadInput(f"no {pins}", "a pins file", "name a project folder that has harness/pins.toml") from None
+    except tomllib.TOMLDecodeError as bad:
+        raise BadInput(f"{pins}: {bad}", "TOML", "correct that line") from None
+    columns: list[Column] = []
+    for framework, table in tables.items():
+        columns += _versions(pins, framework, table)
+    return columns
+
+
+def _versions(pins: Path, framework: str, table: dict[str, Any]) -> list[Column]:
+    versions = table.get("versions")
+    if not isinstance(versions, dict) or not versions or table.get("language") not in ("python", "rust"):
+        raise BadInput(
+            f"{pins}: [{framework}]", 'language = "python" or "rust", and a table of versions', "see the form at the top of the file"
+        )
+    stable = [v for v in versions if not is_pre(v)]
+    newest = max(stable, key=release_key) if stable else None
+    columns = []
+    for version in sorted(versions, key=release_key):
+        options = {**{k: v for k, v in table.items() if k != "versions"}, **versions[version]}
+        tags = (framework, *options.pop("tags", ()), *(["newest"] if version == newest else []), *(["pre"] if is_pre(version) else []))
+        lists: dict[str, Any] = {
+            k: tuple(s.format(version=version) for s in options.pop(k, ())) for k in ("requires", "crates", "features")
+        }
+        try:
+            columns.append(Column(framework=framework, version=version, tags=tags, **lists, **options))
+        except TypeError as bad:
+            raise BadInput(
+                f"{pins}: [{framework}] {version}: {bad}", "the keys listed at the top of the file", "correct that line"
+            ) from None
+    return columns
+
+
+def select(columns: list[Column], patterns: list[str]) -> list[Column]:
+    """The columns whose id matches a shell pattern, or whose tags hold it.
+
+    Raises:
+        BadInput: a pattern matches nothing.
+    """
+    if not patterns:
+        return columns
+    chosen: list[Column] = []
+    for pattern in patterns:
+        hits = [c for c in columns if fnmatch.fnmatchcase(c.id, pattern) or pattern in c.tags]
+        if not hits:
+            known = ", ".join(c.id for c in columns)
+            raise BadInput(
+                f"no column {pattern!r}",
+                f"one of: {known}",
+                "name one of these, or add the version to harness/pins.toml and run: nox -s lock",
+            )
+        chosen += [c for c in hits if c not in chosen]
+    return [c for c in columns if c in chosen]
+
+
+def local_column(columns: list[Column], text: str) -> Column:
+    """The column of ``FRAMEWORK=PATH``: the newest pinned version of the framework, built from a maintainer's own checkout or wheel.
+
+    Raises:
+        BadInput: no such framework, or nothing at that path.
+    """
+    framework, _, path = text.partition("=")
+    mine = [c for c in columns if c.framework == framework]
+    if not mine or not path:
+        known = ", ".join(sorted({c.framework for c in columns}))
+        raise BadInput(f"--local {text}", f"FRAMEWORK=PATH with one of {known}", "for example: --local candle=../candle")
+    if not Path(path).exists():
+        raise BadInput(f"--local {text}: nothing there", "a checkout or a wheel", "correct the path")
+    newest = [c for c in mine if "newest" in c.tags] or mine
+    return dataclasses.replace(newest[-1], local=str(Path(path).resolve()), tags=(framework, "local"))

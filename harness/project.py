@@ -1,0 +1,56 @@
+"""Where things are: a project is a folder with cases, pins and results; careful that nothing else decides a path."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Project:
+    """The repository itself, or another folder of the same shape (private cases, or the fakes of our tests)."""
+
+    root: Path = ROOT
+
+    @property
+    def cases(self) -> Path:
+        return self.root / "cases"
+
+    @property
+    def pins(self) -> Path:
+        return self.root / "harness" / "pins.toml"
+
+    @property
+    def locks(self) -> Path:
+        return self.root / "harness" / "locks"
+
+    @property
+    def frameworks(self) -> Path:
+        return self.root / "harness" / "frameworks"
+
+    @property
+    def environments(self) -> Path:
+        """Built environments and their manifests; `clean` deletes it."""
+        return self.root / ".nox"
+
+    @property
+    def results(self) -> Path:
+        # A nightly runs beside a person's own results: one variable moves them.
+        return Path(os.environ.get("SILENTBENCH_RESULTS", self.root / "results"))
+
+    @property
+    def latest(self) -> Path:
+        return self.results / "latest"
+
+    @property
+    def baseline(self) -> Path:
+        return self.root / "results" / "baseline" / platform_name()
+
+
+def platform_name() -> str:
+    """The folder of a baseline: kernel and machine, e.g. ``linux-x86_64``."""
+    return f"{platform.system().lower()}-{platform.machine()}"

@@ -1,0 +1,1 @@
+"""The page: records in, one self-contained HTML file out."""

@@ -1,0 +1,76 @@
+"""Gathers what the page shows and writes it; publishing makes the latest records the committed baseline."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from harness import machine, pins, record, summary, verdict
+from harness.errors import BadInput
+from harness.matrix import all_cells
+from harness.project import Project, platform_name
+from harness.record import Record
+from harness.report.render import render
+
+
+def write(project: Project, *, publish: bool) -> Path:
+    """Draw the latest records against the baseline; with ``publish`` they become the baseline and the page goes to results/matrix.html.
+
+    Raises:
+        BadInput: there are no records, or publishing would commit our own errors, another machine's failure to ask, or a local build.
+    """
+    records, broken = record.read_folder(project.latest)
+    if not records:
+        raise BadInput(f"no records in {project.latest}", "a run", "python3 noxfile.py, or inside .venv: python -m harness run")
+    cells = all_cells(project, pins.read(project.pins))
+    specs = list({c.spec.row: c.spec for c in cells}.values())
+    records = [*summary.current(cells, records), *(r for r in records if r["environment"]["local"])]
+    baseline, _ = record.read_folder(project.baseline)
+    if publish:
+        _publishable(records)
+        record.write_folder(project.baseline, records)
+        overhead = project.latest / "overhead.json"
+        if overhead.exists():
+            (project.baseline / "overhead.json").write_text(overhead.read_text())
+    outcomes, accused = summary.oracles(specs)
+    facts = _facts(project, records, len(broken))
+    facts["mutants"] = {
+        "killed": sum(o.killed for o in outcomes),
+        "total": len(outcomes),
+        "explained": sum(bool(o.explained) for o in outcomes),
+    }
+    facts["twins_accused"] = len(accused)
+    path = project.root / "results" / "matrix.html" if publish else project.latest / "matrix.html"
+    page = render(records, baseline, specs, root=project.root, title_facts=facts, change=verdict.change)
+    part = path.with_suffix(".part")
+    part.write_text(page)
+    os.replace(part, path)
+    return path
+
+
+def _publishable(records: list[Record]) -> None:
+    wrong = [r for r in records if r["status"] == "error" or r["environment"]["local"]]
+    if wrong:
+        first = wrong[0]
+        found = f"{len(wrong)} records cannot be published, first {record.address(first)}: {first['status']} {first['message']}"
+        raise BadInput(found, "a run with every cell asked, of pinned versions only", "repair that, run again, then publish")
+
+
+def _facts(project: Project, records: list[Record], broken: int) -> dict[str, Any]:
+    state_file, overhead_file = project.latest / "run.json", project.latest / "overhead.json"
+    state = json.loads(state_file.read_text()) if state_file.exists() else {}
+    overhead = json.loads(overhead_file.read_text()) if overhead_file.exists() else None
+    return {
+        "run": state.get("run", records[-1]["run"]),
+        "started": state.get("started") or min(r["at"] for r in records),
+        "ended": state.get("ended") or max(r["at"] for r in records),
+        "platform": platform_name(),
+        "cpu": machine.cpu_model(),
+        "load": max(r["load"] for r in records),
+        "harness_errors": sum(1 for r in records if r["cause"] == "harness"),
+        "broken_lines": broken,
+        "overhead": overhead,
+        "command": "python3 noxfile.py",
+    }

@@ -1,0 +1,117 @@
+"""The text that can change a cell's number, cut out of Python and Rust files by syntax tree; careful that a neighbour's edit changes nothing."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from harness.errors import BadInput
+
+
+@lru_cache
+def functions(path: Path) -> dict[str, str]:
+    """The public top-level functions of a run file -> the source of each with everything of the file it stands on, comments left out.
+
+    Raises:
+        BadInput: the file does not parse as Python.
+    """
+    return _python(path) if path.suffix == ".py" else _rust(path)
+
+
+def _python(path: Path) -> dict[str, str]:
+    try:
+        tree = ast.parse(path.read_text())
+    except SyntaxError as bad:
+        raise BadInput(f"{path}:{bad.lineno}: {bad.msg}", "a run file that parses", "correct that line") from None
+    defined = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    assigned = {t.id: n for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
+    known: dict[str, ast.stmt] = {**defined, **assigned}
+    imports = [ast.unparse(n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+
+    def closure(name: str) -> str:
+        return "\n".join([*imports, *(_plain(known[n]) for n in _reach(name, known))])
+
+    return {n: closure(n) for n, node in defined.items() if isinstance(node, ast.FunctionDef) and not n.startswith("_")}
+
+
+def _reach(name: str, known: dict[str, ast.stmt]) -> list[str]:
+    """``name`` and the names it stands on, in the order of the file."""
+    seen, queue = {name}, [name]
+    while queue:
+        for node in ast.walk(known[queue.pop()]):
+            if isinstance(node, ast.Name) and node.id in known and node.id not in seen:
+                seen.add(node.id)
+                queue.append(node.id)
+    return [n for n in known if n in seen]
+
+
+def _plain(node: ast.stmt) -> str:
+    """Source without comments, docstrings and layout."""
+    node = ast.parse(ast.unparse(node)).body[0]
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(inner) is not None and len(inner.body) > 1:
+            inner.body = inner.body[1:]
+    return ast.unparse(node)
+
+
+def _rust(path: Path) -> dict[str, str]:
+    """Each public function with the file's private items; rustfmt'd layout and comments do not count."""
+    import tree_sitter_rust
+    from tree_sitter import Language, Node, Parser
+
+    tree = Parser(Language(tree_sitter_rust.language())).parse(path.read_bytes())
+
+    def tokens(node: Node) -> list[str]:
+        if node.type in ("line_comment", "block_comment"):
+            return []
+        if not node.children or node.type == "string_literal":
+            return [(node.text or b"").decode()]
+        return [t for child in node.children for t in tokens(child)]
+
+    public: dict[str, str] = {}
+    shared: list[str] = []
+    for node in tree.root_node.children:
+        name = node.child_by_field_name("name")
+        is_public = any(c.type == "visibility_modifier" for c in node.children)
+        if node.type == "function_item" and is_public and name is not None:
+            public[(name.text or b"").decode()] = " ".join(tokens(node))
+        else:
+            shared += tokens(node)
+    return {name: " ".join(shared) + "\n" + text for name, text in public.items()}
+
+
+def of(function: Callable[..., Any]) -> str:
+    """The source of a case's function with the module-level names it stands on, comments and docstrings left out.
+
+    Raises:
+        BadInput: a lambda, a partial or a builtin: its text cannot be told from its neighbours'.
+    """
+    name, file = (
+        getattr(function, "__name__", repr(function)),
+        inspect.getsourcefile(inspect.unwrap(function)) if inspect.isfunction(function) else None,
+    )
+    sources = _with_private(Path(file)) if file else {}
+    if name not in sources:
+        raise BadInput(f"a case uses {name} ({function!r})", "a plain function of case.py, by name", "write it as a def")
+    return sources[name]
+
+
+@lru_cache
+def _with_private(path: Path) -> dict[str, str]:
+    tree = ast.parse(path.read_text())
+    known: dict[str, ast.stmt] = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    known |= {t.id: n for n in tree.body if isinstance(n, ast.Assign) and not _is_case(n) for t in n.targets if isinstance(t, ast.Name)}
+    return {name: "\n".join(_plain(known[n]) for n in _reach(name, known)) for name in known}
+
+
+def _is_case(node: ast.Assign) -> bool:
+    return any(isinstance(t, ast.Name) and t.id == "CASE" for t in node.targets)
+
+
+def digest(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]

@@ -1,0 +1,97 @@
+"""The display lane: forward, step and gemm of one case, column after column, round after round; careful that ratios come from one run and fresh processes.
+
+These numbers are shown, and the case's own limits are held against them within the run; they are never compared across runs (docs/adr/0003-speed.md).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from harness import verdict
+from harness.ask import Asker, slim
+from harness.cell import Cell
+from harness.record import Record, plain
+from harness.verdict import Verdict
+
+FUNCTIONS = ("forward", "step", "gemm")
+PLAN = {"functions": FUNCTIONS, "warm_up_s": 0.2, "calls": 5}
+ROUNDS = 3  # fresh processes a column: process start decides layout and caches, so one process is not a sample
+REFERENCE = "torch"  # the framework that ratios are taken to
+
+
+def measure(
+    asker: Asker, cells: list[Cell], *, rounds: int = ROUNDS, said: Callable[[Cell], None] = lambda _: None
+) -> Iterator[tuple[Cell, Record]]:
+    """Ask the timed cells of one case and dtype, interleaved: A B C, A B C, ...; the record of each with its speed and its verdict.
+
+    A cell that fails, refuses or cannot be asked in its first round is not asked again: its record is that answer.
+    """
+    first: dict[str, Record] = {}
+    raw: dict[str, list[dict[str, Any]]] = {}
+    for turn in range(rounds):
+        for cell in cells:
+            if turn and not raw.get(cell.id):
+                continue
+            said(cell)
+            record, reply = asker.ask_timed(cell, PLAN)
+            first.setdefault(cell.id, record)
+            if record["status"] == "ok" and "cpu_ns" in reply:
+                raw.setdefault(cell.id, []).append(reply)
+            elif turn:  # right before, and not now: that is its answer
+                first[cell.id] = {**record, "message": f"in round {turn + 1} of {rounds}: {record['message']}"}
+                raw.pop(cell.id, None)
+    speeds = {cell.id: speed_of(cell, raw[cell.id]) for cell in cells if cell.id in raw}
+    references = [quantities(c, speeds[c.id]) for c in cells if c.id in speeds and c.column.framework == REFERENCE]
+    for cell in cells:
+        record = first[cell.id]
+        if cell.id in speeds:
+            record = _judged(cell, record, speeds[cell.id], references[-1] if references else None)
+        yield cell, record
+
+
+def speed_of(cell: Cell, replies: list[dict[str, Any]]) -> dict[str, Any]:
+    """The record's ``speed``: for each function the median call of each process, in seconds."""
+    timing = cell.spec.case.timing
+    assert timing
+
+    def medians(clock: str) -> dict[str, list[float]]:
+        names = [n for n in FUNCTIONS if all(n in r[clock] for r in replies)]
+        return {n: [plain(statistics.median(r[clock][n]) / 1e9) for r in replies] for n in names}
+
+    memory = {n: int(statistics.median(r["memory_bytes"][n] for r in replies)) for n in replies[0]["memory_bytes"]}
+    return {
+        "shape": timing.shape,
+        "setting": "one thread, fixed malloc thresholds",
+        "tokens": timing.tokens,
+        "flops": dict(timing.flops),
+        "cpu_s": medians("cpu_ns"),
+        "wall_s": medians("wall_ns"),
+        "memory_bytes": memory,
+    }
+
+
+def quantities(cell: Cell, speed: dict[str, Any]) -> dict[str, float]:
+    """What limits are held against. backward = step - forward; memory is a multiple of the bytes of the cell's own inputs."""
+    found: dict[str, float] = {}
+    cpu = {name: statistics.median(values) for name, values in speed["cpu_s"].items() if values}
+    if cpu.get("forward") and "step" in cpu:
+        found["backward_ratio"] = (cpu["step"] - cpu["forward"]) / cpu["forward"]
+        # The paper's defect beside an equally slow forward: seconds a backward FLOP takes, against one of the framework's own matrix product.
+        flops = speed["flops"]
+        if cpu.get("gemm"):
+            found["backward_gemm_ratio"] = ((cpu["step"] - cpu["forward"]) / (flops["step"] - flops["forward"])) / (
+                cpu["gemm"] / flops["gemm"]
+            )
+    if "step" in speed["memory_bytes"]:
+        bytes_in = sum(v.size for v in cell.spec.tensors.values()) * {"float64": 8, "float32": 4}.get(cell.dtype, 2)
+        found["memory_ratio"] = speed["memory_bytes"]["step"] / bytes_in
+    return found
+
+
+def _judged(cell: Cell, record: Record, speed: dict[str, Any], reference: dict[str, float] | None) -> Record:
+    findings = verdict.judge_speed(cell.spec, quantities(cell, speed), reference)
+    decided = verdict.slow(Verdict(status=record["status"], message=record["message"]), findings)
+    checks = record["checks"] + [slim(f) for f in findings]
+    return {**record, "status": decided.status, "message": decided.message[:400], "checks": checks, "speed": speed}

@@ -1,0 +1,68 @@
+"""`summary --json`: the numbers of the project, counted from committed records whose version is current; nothing is taken from memory."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from harness import mutants, pins, record, verdict
+from harness.case import Spec
+from harness.cell import Cell
+from harness.matrix import all_cells
+from harness.project import Project
+from harness.record import Record
+
+
+def current(cells: list[Cell], records: list[Record]) -> list[Record]:
+    """The records that still answer a cell of today: same question, same version of it."""
+    asked = {record.key({**_names(c), "column": c.column.id}): c.asked for c in cells}
+    return [r for r in records if asked.get(record.key(r)) == r["asked"]]
+
+
+def _names(cell: Cell) -> dict[str, str]:
+    return {"case": cell.spec.id, "item": cell.spec.item, "variant": cell.variant, "dtype": cell.dtype, "mode": cell.mode}
+
+
+def oracles(specs: list[Spec]) -> tuple[list[mutants.Outcome], list[str]]:
+    """Every mutant of every row judged, and the healthy twins that were accused."""
+    return [o for s in specs for o in mutants.kill_all(s)], [a for s in specs for a in mutants.accused(s)]
+
+
+def summary(project: Project, *, folder: Path | None = None) -> dict[str, Any]:
+    columns = pins.read(project.pins)
+    cells = all_cells(project, columns)
+    records, broken = record.read_folder(folder or project.baseline)
+    valid = current(cells, records)
+    statuses = Counter(r["status"] for r in valid)
+    specs = list({c.spec.row: c.spec for c in cells}.values())
+    outcomes, accused = oracles(specs)
+    return {
+        "cases": len({s.id for s in specs}),
+        "items": len(specs),
+        "columns": len({r["column"] for r in valid}),
+        "frameworks": len({r["framework"] for r in valid}),
+        "cells": len(cells),
+        "current": len(valid),
+        "stale": len(records) - len(valid),
+        "broken_lines": len(broken),
+        "executed": sum(statuses[s] for s in verdict.EXECUTED),
+        "by_status": {s: statuses[s] for s in verdict.STATUSES},
+        "harness_errors": sum(1 for r in valid if r["cause"] == "harness"),
+        "mutants": {
+            "killed": sum(o.killed for o in outcomes),
+            "total": len(outcomes),
+            "explained": sum(bool(o.explained) for o in outcomes),
+        },
+        "twins_accused": len(accused),
+        "overhead": _overhead(project),
+    }
+
+
+def _overhead(project: Project) -> dict[str, float] | None:
+    for file in (project.baseline / "overhead.json", project.latest / "overhead.json"):
+        if file.exists():
+            read: dict[str, float] = json.loads(file.read_text())
+            return read
+    return None

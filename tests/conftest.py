@@ -1,0 +1,40 @@
+"""Fixtures: a project of fakes in a folder of its own."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import pins
+from harness.ask import Asker
+from harness.matrix import all_cells
+from harness.project import Project
+
+FAKES = Path(__file__).parent / "fakes" / "project"
+
+
+@pytest.fixture
+def fakes(tmp_path):
+    """A copy of the fakes' project whose two columns are ready: the harness's own interpreter."""
+    root = tmp_path / "project"
+    shutil.copytree(FAKES, root, ignore=shutil.ignore_patterns("__pycache__", "results"))
+    project = Project(root)
+    for column in pins.read(project.pins):
+        ready = root / ".nox" / "ready" / f"{column.id}.json"
+        ready.parent.mkdir(parents=True, exist_ok=True)
+        ready.write_text(json.dumps({"column": column.id, "python": sys.executable, "toolchain": "test"}))
+    return project
+
+
+@pytest.fixture
+def asker(fakes):
+    with Asker(fakes, run="test") as opened:
+        yield opened
+
+
+@pytest.fixture
+def fake_cells(fakes):
+    """Variant -> its cell on column fake-1.0."""
+    return {c.variant: c for c in all_cells(fakes, pins.select(pins.read(fakes.pins), ["fake-1.0"])) if c.spec.id == "scale"}

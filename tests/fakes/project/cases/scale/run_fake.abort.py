@@ -1,0 +1,5 @@
+import os
+
+
+def run(x, w, dy):
+    os.abort()
