@@ -67,7 +67,7 @@ try:
 except Failed as bad:
     sys.exit(str(bad))
 PYTHON = HERE / ".venv" / "bin" / "python"
-EXITS: list[int] = []  # what the harness said in each session: the file's own exit status, where it is run itself
+EXITS = HERE / ".nox" / "exits"  # what the harness said in each session: nox loads this file once more, so a variable would not do
 
 # pyenv's shims refuse every version that is not selected, and uv stops at the first refusal: select them all, the running one first.
 pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -109,7 +109,8 @@ def harness_environment(session):
 def harness(session, *arguments, ok=(0, 1, 3, 4)):
     """Run the harness; remember its exit status, and go on to the next column or to the page where it only says what it found."""
     run = subprocess.run([PYTHON, "-m", "harness", *arguments], cwd=HERE, check=False)
-    EXITS.append(run.returncode)
+    with EXITS.open("a") as exits:
+        exits.write(f"{run.returncode}\n")
     if run.returncode == 130:
         raise KeyboardInterrupt
     if run.returncode not in ok:
@@ -273,13 +274,14 @@ def clean(session):
 
 
 def main():
-    """Nox knows only failed and not failed: where this file is run itself, the worst of what the harness said is the exit status."""
+    """Run nox, which knows only failed and not failed; where this file is run itself, the worst of what the harness said is the exit status."""
+    EXITS.parent.mkdir(exist_ok=True)
+    EXITS.write_text("")
     try:
         nox.main()
     except SystemExit as done:
-        order = [5, 1, 4, 3, 2]
-        worst = next((code for code in order if code in EXITS), 0)
-        sys.exit(130 if done.code == 130 or 130 in EXITS else (worst or done.code))
+        said = set(EXITS.read_text().split()) if EXITS.exists() else set()
+        sys.exit(next((int(code) for code in ("130", "5", "1", "4", "3", "2") if code in said), done.code))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from typing import Any, Self
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from harness import contract, machine, verdict
 from harness import environment as environments
-from harness import machine, verdict
 from harness.case import Arrays, Finding, Spec, as_dtype
 from harness.cell import Cell
 from harness.client import Worker
@@ -85,8 +85,8 @@ class Asker:
     def _decide(self, cell: Cell, plan: Mapping[str, Any] | None) -> tuple[Verdict, dict[str, Any]]:
         spec, framework = cell.spec, cell.column.framework
         environment = self.environment(cell)
-        if spec.problem:
-            return Verdict(status="error", cause="harness", message=spec.problem), {}
+        if problem := contract.problem(spec):
+            return Verdict(status="error", cause="harness", message=problem), {}
         if environment.cause:
             return Verdict(status="error", cause=environment.cause, message=environment.problem), {}
         if cell.file is None:

@@ -97,7 +97,8 @@ def fault(done: subprocess.CompletedProcess[str]) -> CannotBuild:
     )
     for pattern, cause, wanted, do in FAULTS:
         if hit := re.search(rf"^.*({pattern}).*$", log, re.MULTILINE):
-            return CannotBuild(cause, hit[0].strip(), wanted, do, log[-LOG_TAIL:])
+            found = first if hit[0].startswith("warning") else hit[0].strip()  # cargo warns while it tries the network again
+            return CannotBuild(cause, found, wanted, do, log[-LOG_TAIL:])
     return CannotBuild(
         "build", first, "a build that succeeds", "read the end of the log; a pin may need another Rust or another feature", log[-LOG_TAIL:]
     )

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import case as cases
-from harness import source
+from harness import contract, source
 from harness.case import Spec
 from harness.errors import BadInput
 from harness.pins import Column, not_before, release_key
@@ -106,7 +105,7 @@ def load_specs(project: Project) -> list[Spec]:
     folders = sorted(p.parent for p in project.cases.glob("*/case.py"))
     if not folders:
         raise BadInput(f"no cases in {project.cases}", "folders with a case.py", "name a project folder with --project")
-    return [spec for folder in folders for spec in cases.load(folder)]
+    return [spec for folder in folders for spec in contract.load(folder)]
 
 
 def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str]) -> list[Cell]:

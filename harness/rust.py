@@ -85,7 +85,7 @@ def build(project: Project, column: Column, files: Sequence[RustFile], *, local:
     shared = [(project.frameworks / "probe_rs" / "protocol.rs").resolve(), (project.frameworks / column.framework / "glue.rs").resolve()]
     # Told by content: cargo goes by dates, and a file put back with its old date would leave a stale binary.
     texts = [
-        path.read_text() for path in (crate.folder / "Cargo.toml", crate.folder / "Cargo.lock", *shared, *(file.path for file in files))
+        path.read_text() for path in (crate.folder / "Cargo.toml", crate.folder / "pinned.lock", *shared, *(file.path for file in files))
     ]
     sources = digest(tools, files, *texts)
     memory = crate.folder / "left_out.json"
@@ -100,9 +100,13 @@ def build(project: Project, column: Column, files: Sequence[RustFile], *, local:
             break
         if not _leave_out(crate, done.stdout):
             raise cargo.fault(done)
-    memory.write_text(
-        json.dumps({"sources": sources, "cut": crate.cut, "dropped": {k: dataclasses.asdict(d) for k, d in crate.dropped.items()}})
-    )
+    left_out = {
+        "sources": sources,
+        "cut": crate.cut,
+        "dropped": {key: dataclasses.asdict(dropped) for key, dropped in crate.dropped.items()},
+    }
+    memory.with_suffix(".part").write_text(json.dumps(left_out))
+    memory.with_suffix(".part").replace(memory)
     binary = project.environments.resolve() / "target" / "release" / crate.binary
     _verify(binary, crate, files, sources)
     return Built(binary=binary, crates=crate.versions, dropped=crate.dropped, seconds=time.monotonic() - start, **tools)
@@ -233,7 +237,7 @@ def _leave_out(crate: _Crate, stdout: str) -> bool:
 def _place(crate: _Crate, error: rustc.Error) -> tuple[RustFile, list[str], set[str]] | None:
     """The run file an error is in, the functions that fall with it, and the items to cut out for the others' sake."""
     for span in error.spans:
-        if span.file.endswith("src/main.rs") and span.line in crate.lines:
+        if span.file == "src/main.rs" and span.line in crate.lines:
             file, function = crate.lines[span.line]
             return file, [function] if function else list(file.functions), set()
         if (found := crate.paths.get(span.file)) is not None:

@@ -119,6 +119,8 @@ def serve(reply_fd: int, adapter_path: str) -> None:
         try:
             if adapter_path != "-":
                 adapter = load(adapter_path, "adapter")
+                if hasattr(adapter, "warm"):
+                    adapter.warm()  # further imports that many cells need; a spawned cell pays for its own only
             say(ready=True, import_cpu_s=time.process_time() - start, threads=threads(), pid=os.getpid())
         except BaseException:  # noqa: BLE001  an import may raise anything; the client makes an `error` of it
             say(ready=False, message=traceback.format_exc(limit=-3))

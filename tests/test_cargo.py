@@ -23,6 +23,10 @@ PRINTED = {
         "install",
         "error: failed to get `serde_json` as a dependency of package `fl v0.0.0`\n\nCaused by:\n  download of config.json failed",
     ),
+    "git": (
+        "install",
+        "warning: spurious network error (3 tries remaining)\nerror: failed to get `cubecl-common` as a dependency of `burn-std`",
+    ),
     "feature": ("build", "error: failed to select a version for `libc`.\npackage `fl` depends on `libc` with feature `nope`"),
     "other": ("build", "error: could not compile `half` (lib) due to 2 previous errors"),
 }
@@ -34,6 +38,7 @@ def test_a_failure_has_its_cause(name):
     fault = cargo.fault(subprocess.CompletedProcess(["cargo", "build"], 101, "", "   Compiling x\n" + stderr))
     assert fault.cause == cause
     assert fault.found in stderr
+    assert fault.found.startswith("error")
     assert fault.do
     assert fault.log.endswith(stderr)
 

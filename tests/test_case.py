@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from harness import cell, pins, source
-from harness.case import validate
+from harness import cell, contract, pins, source
 from harness.cell import load_specs
+from harness.contract import validate
 from harness.errors import BadInput
 from harness.matrix import all_cells
 
@@ -24,7 +24,7 @@ def with_reference(spec, function):
 
 def test_a_healthy_case_is_taken(spec):
     validate(spec)
-    assert spec.problem == ""
+    assert contract.problem(spec) == ""
 
 
 def test_a_zero_gradient_is_vacuous(spec):

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.case import DTYPES, as_dtype, load, validate
+from harness.case import DTYPES, as_dtype
+from harness.contract import load, validate
 from harness.verdict import judge
 
 CASES = Path(__file__).parent.parent / "cases"

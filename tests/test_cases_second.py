@@ -9,7 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from harness.case import as_dtype, load, validate
+from harness.case import as_dtype
+from harness.contract import load, validate
 from harness.verdict import judge
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.case import as_dtype, load, validate
+from harness.case import as_dtype
+from harness.contract import load, validate
 from harness.verdict import judge, judge_speed
 
 (SPEC,) = load(Path(__file__).parent.parent / "cases" / "slow_backward")

@@ -100,7 +100,6 @@ CASE = Case(
         "neither its signature nor its documentation names the axes, and there is no rope_i for that layout: no ticket known",
         "burn": "no ticket known; the axis is documented",
     },
-    compiled=("float32",),
     guards="the trainer's attention",
     items={
         "half_split": Item(

@@ -1,0 +1,122 @@
+"""Loads case folders and refuses those that break the contract; careful that a case whose checks cannot fail never reaches a column."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import ml_dtypes
+import numpy as np
+
+from gradarbiter.core import Array
+from harness.case import DTYPES, FAILURES, Case, Item, Spec
+from harness.errors import BadInput
+
+
+def load(folder: Path) -> list[Spec]:
+    """The rows of one case folder, validated.
+
+    Raises:
+        BadInput: case.py does not load, breaks the contract, or is vacuous.
+    """
+    module = _module(folder)
+    case = getattr(module, "CASE", None)
+    if not isinstance(case, Case):
+        raise BadInput(f"{folder.name}/case.py has no CASE", "CASE = Case(...)", "see CONTRIBUTING.md, 'A new case'")
+    if case.failure not in FAILURES:
+        raise BadInput(f"{folder.name}: failure={case.failure!r}", f"one of {', '.join(FAILURES)}", "choose the class it belongs to")
+    unknown = [d for d in [*case.tol, *case.compiled] if d not in DTYPES]
+    if unknown or not case.tol:
+        raise BadInput(
+            f"{folder.name}: dtypes {unknown or 'none'}", f"tolerances for some of {', '.join(DTYPES)}", "correct tol or compiled"
+        )
+    inherited = {f.name for f in dataclasses.fields(Item)} - {"claim"}
+    specs = []
+    for name, item in (case.items or {"": Item()}).items():
+        own = {k: getattr(item, k) for k in inherited if getattr(item, k) is not None}
+        merged = {**{k: getattr(case, k) for k in inherited}, **own}
+        if merged["inputs"] is None or merged["reference"] is None:
+            raise BadInput(f"{folder.name}:{name} has no inputs or no reference", "both, in the case or in the item", "add them")
+        spec = Spec(case=case, id=folder.name, item=name, claim=item.claim or case.claim, folder=folder, **merged)
+        specs.append(spec)
+    return specs
+
+
+def _module(folder: Path) -> ModuleType:
+    path = folder / "case.py"
+    name = f"silentbench_case_{folder.name}"
+    source = importlib.util.spec_from_file_location(name, path)
+    assert source
+    assert source.loader
+    module = importlib.util.module_from_spec(source)
+    sys.modules[name] = module  # dataclasses and inspect look it up
+    try:
+        source.loader.exec_module(module)
+    except Exception as broken:
+        raise BadInput(
+            f"{path}: {type(broken).__name__}: {broken}", "a case that loads", "correct it; the other cases are not affected"
+        ) from broken
+    return module
+
+
+def validate(spec: Spec) -> None:
+    """Refuse a row whose checks could not notice a defect.
+
+    Raises:
+        BadInput: an input that bfloat16 does not hold exactly, a zero or non-finite true gradient, an input that moves no output, a check of nothing.
+    """
+    try:
+        made = spec.tensors, spec.want
+    except Exception as broken:
+        raise BadInput(
+            f"{spec.row}: its {'reference' if 'tensors' in spec.__dict__ else 'inputs'} failed: {type(broken).__name__}: {broken}",
+            "float64 arrays",
+            "correct case.py",
+        ) from broken
+    tensors, want = made
+    for name, value in tensors.items():
+        if np.issubdtype(value.dtype, np.floating) and not np.array_equal(
+            value, value.astype(ml_dtypes.bfloat16).astype(np.float64), equal_nan=True
+        ):
+            raise BadInput(
+                f"{spec.row}: input {name} has values bfloat16 cannot hold",
+                "inputs that every dtype holds exactly",
+                "use harness.inputs.grid",
+            )
+    if not want:
+        raise BadInput(f"{spec.row}: the reference gives nothing", "at least one output", "return the outputs by name")
+    for check in spec.check_list():
+        if check.output not in want:
+            raise BadInput(f"{spec.row}: a check of {check.output!r}", f"one of {', '.join(want)}", "name an output of the reference")
+    for name, value in want.items():
+        if not np.all(np.isfinite(value)):
+            raise BadInput(f"{spec.row}: the reference's {name} is not finite", "finite numbers", "choose other inputs")
+        if not np.any(value):
+            what = f"the true {name} is zero everywhere" + (": a lost gradient would pass" if name.startswith("d") else "")
+            raise BadInput(
+                f"{spec.row}: {what}", "a reference that a wrong answer cannot equal by being empty", "use a random upstream gradient dy"
+            )
+    for name, value in tensors.items():
+        if np.issubdtype(value.dtype, np.floating) and not _matters(spec, name, value):
+            raise BadInput(
+                f"{spec.row}: input {name} changes no output", "inputs that matter", "remove it, or check an output that depends on it"
+            )
+
+
+def _matters(spec: Spec, name: str, value: Array) -> bool:
+    moved = spec.reference(**{**spec.tensors, name: np.roll(value, 1) * 1.5 + 0.25})
+    return any(not np.array_equal(np.asarray(moved[k]), spec.want[k]) for k in spec.want)
+
+
+def problem(spec: Spec) -> str:
+    """Why this row cannot be asked, or nothing: what `validate` raises, found once per row."""
+    if "problem" not in spec.__dict__:
+        try:
+            validate(spec)
+            spec.__dict__["problem"] = ""
+        except BadInput as bad:
+            spec.__dict__["problem"] = f"{bad.found}; wanted: {bad.wanted}; do: {bad.do}"
+    return str(spec.__dict__["problem"])
