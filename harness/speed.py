@@ -63,7 +63,7 @@ def speed_of(cell: Cell, replies: list[dict[str, Any]]) -> dict[str, Any]:
     memory = {n: int(statistics.median(r["memory_bytes"][n] for r in replies)) for n in replies[0]["memory_bytes"]}
     return {
         "shape": timing.shape,
-        "setting": "one thread, fixed malloc thresholds",
+        "setting": "one core, one thread, fixed malloc thresholds",
         "tokens": timing.tokens,
         "flops": dict(timing.flops),
         "cpu_s": medians("cpu_ns"),

@@ -75,6 +75,8 @@ def launch(request: dict[str, Any], adapter: Any) -> dict[str, Any]:
         def before_exec() -> None:
             os.set_inheritable(reply_w, True)
             prepare(parent, log_w, request["limit_bytes"])
+            if request.get("time"):  # one core: XLA and others make a thread per core they may use, whatever OMP_NUM_THREADS says
+                os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
         env = {**os.environ, **request.get("env", {})}
         process = subprocess.Popen(argv, preexec_fn=before_exec, close_fds=False, stdin=subprocess.DEVNULL, env=env)  # noqa: PLW1509  one thread

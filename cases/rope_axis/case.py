@@ -68,8 +68,12 @@ _MLX_WHY = "mx.fast.rope documents its input as (B, *, T, D): the last axis but 
 _BURN_LINK = "burn-nn src/modules/rope_encoding.rs, documentation of RotaryEncoding::forward"
 _BURN_WHY = "RotaryEncoding::forward documents its input as (batch size, num_heads, seq_len, hidden_dim): the last axis but one is time"
 
-# torch.nn has none either, but torch.onnx.ops.rotary_embedding, made for export, is asked as the variant onnx.
+# torch.onnx.ops.rotary_embedding is made for export: it raises under autograd and by a shape check, so no training run meets it.
 NO_OPERATOR = {
+    "torch": Absent(
+        names=("torch.rope", "torch.nn.functional.rope", "torch.nn.functional.rotary_embedding", "torch.nn.RotaryEmbedding"),
+        why="torch has no rotary operator for training whose axis could be mistaken: its users write the formula",
+    ),
     "jax": Absent(
         names=("jax.nn.rope", "jax.nn.rotary_embedding", "jax.nn.apply_rotary_embedding"),
         why="jax has no rotary operator whose axis could be mistaken: its users write the formula",

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 
 def start():
-    jax.devices()  # starts the backend's threads: never in a parent that forks
+    jnp.asarray(np.zeros(1, np.float32))  # starts the backend and its threads: never in a parent that forks
 
 
 def load(path, dtype):
