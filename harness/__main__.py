@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -165,8 +166,8 @@ def build(
     else:
         backend = torch_backend if one.framework == "torch" else ""
         made = builder.build(project, one, cells.load_specs(project), venv=venv, backend=backend)
-    for key, why in made.dropped.items():
-        print(f"  dropped {key}: {why['message']}")
+    for (case, why), n in Counter((key.split("/")[0], why["message"]) for key, why in made.dropped.items()).items():
+        print(f"  {case}: {n} functions do not compile: {why}")
     print(f"{one.id}: {made.cause}: {made.problem}" if made.cause else f"{one.id}: ready ({made.toolchain})")
 
 

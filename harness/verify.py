@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from harness import pins, record, summary
+from harness import environment, pins, record, summary
 from harness.ask import Asker
 from harness.matrix import all_cells
 from harness.project import Project
@@ -25,7 +25,10 @@ def sample(project: Project, n: int, seed: int) -> list[Record]:
     """``n`` committed, current, executed records of columns that this machine has built, drawn at random."""
     cells = all_cells(project, pins.read(project.pins))
     records, _ = record.read_folder(project.baseline)
-    able = [r for r in summary.current(cells, records) if r["status"] not in ("error", "untested") and r["speed"] is None]
+    built = {c.id for c in pins.read(project.pins) if not environment.read(project, c).cause}
+    able = [
+        r for r in summary.current(cells, records) if r["column"] in built and r["status"] not in ("error", "untested") and not r["speed"]
+    ]
     return random.Random(seed).sample(able, min(n, len(able)))  # noqa: S311  a sample, not a secret
 
 

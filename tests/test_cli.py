@@ -130,7 +130,7 @@ def test_a_corrupt_line_is_warned_of_with_file_and_line(fakes):
 def test_list_and_show(fakes):
     listed = harness(fakes, "list", "--columns", "fake-1.0", "--json")
     cells = json.loads(listed.stdout)
-    assert len(cells) == 24 + 25
+    assert len(cells) == 24 + 25 + 5
     harness(fakes, "run", "-k", HEALTHY)
     shown = harness(fakes, "show", "many:row00", "fake-1.0")
     assert "many:row00@float64 fake-1.0: ok" in shown.stdout
@@ -140,7 +140,7 @@ def test_summary_counts_only_current_records(fakes):
     harness(fakes, "run", "-k", "fake-1 and (row00 or lost_gradient)")
     publish(fakes)
     counted = json.loads(harness(fakes, "summary", "--json").stdout)
-    assert (counted["cases"], counted["items"], counted["executed"], counted["stale"]) == (2, 13, 3, 0)
+    assert (counted["cases"], counted["items"], counted["executed"], counted["stale"]) == (3, 14, 3, 0)
     assert counted["by_status"]["silent"] == 1
     assert counted["mutants"]["killed"] == counted["mutants"]["total"]
     file = fakes.cases / "scale" / "case.py"

@@ -39,7 +39,7 @@ def _tol(terms, size):
 
 
 CASE = Case(
-    claim="A linear layer on a transposed view gives the numbers of the same layer on a contiguous copy",
+    claim="A linear layer on a transposed view gives the numbers of the same layer on a contiguous copy.",
     failure="layout",
     reference=reference,
     tol=_tol(24, 39),

@@ -28,7 +28,7 @@ def reference(x, w, dy):
 U32, U16 = 2.0**-24, 2.0**-8  # unit roundoff of float32 and of bfloat16
 
 CASE = Case(
-    claim="RMSNorm passes a gradient to its input and to its weight",
+    claim="RMSNorm passes a gradient to its input and to its weight.",
     failure="missing-gradient",
     inputs=inputs,
     reference=reference,

@@ -81,7 +81,7 @@ NO_OPERATOR = {
 }
 
 CASE = Case(
-    claim="Rotary embedding turns each pair of channels by its position in time, and turns the gradient back",
+    claim="Rotary embedding turns each pair of channels by its position in time, and turns the gradient back.",
     failure="axis",
     tol={
         "float64": Tol(
@@ -107,24 +107,24 @@ CASE = Case(
     guards="the trainer's attention",
     items={
         "half_split": Item(
-            claim="Pairs (i, i + D/2) of [batch, heads, time, width] turn by their position in time, and so does the gradient, back",
+            claim="Pairs (i, i + D/2) of [batch, heads, time, width] turn by their position in time, and so does the gradient, back.",
             inputs=heads_first,
             reference=half_split,
         ),
         "interleaved": Item(
-            claim="Pairs (2i, 2i + 1) of [batch, heads, time, width] turn by their position in time, and so does the gradient, back",
+            claim="Pairs (2i, 2i + 1) of [batch, heads, time, width] turn by their position in time, and so does the gradient, back.",
             inputs=heads_first,
             reference=interleaved,
         ),
         "half_split_time_first": Item(
-            claim="Given [batch, time, heads, width], the rotary operator for pairs (i, i + D/2) turns by time or refuses, and never by the head's index",
+            claim="Given [batch, time, heads, width], the rotary operator for pairs (i, i + D/2) turns by time or refuses, and never by the head's index.",
             inputs=time_first,
             reference=half_split_time_first,
             absent=NO_OPERATOR,
             documented={"mlx": Documented(reference=half_split, link=_MLX_LINK, why=_MLX_WHY)},
         ),
         "interleaved_time_first": Item(
-            claim="Given [batch, time, heads, width], the rotary operator for pairs (2i, 2i + 1) turns by time or refuses, and never by the head's index",
+            claim="Given [batch, time, heads, width], the rotary operator for pairs (2i, 2i + 1) turns by time or refuses, and never by the head's index.",
             inputs=time_first,
             reference=interleaved_time_first,
             absent=NO_OPERATOR,

@@ -132,7 +132,7 @@ MEMORY_RATIO = Limit(
 )
 
 CASE = Case(
-    claim="one step of a transformer block is right, and its backward costs many times its forward",
+    claim="One step of a transformer block is right, and its backward costs about twice its forward.",
     failure="speed",
     inputs=inputs,
     reference=reference,

@@ -1,0 +1,13 @@
+import os
+
+
+def forward(x, w, dy):
+    return {"y": x @ w}
+
+
+def gemm(a, b):
+    return {"c": a @ b}
+
+
+def step(x, w, dy):
+    os.abort()

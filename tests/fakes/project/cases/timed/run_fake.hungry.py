@@ -1,0 +1,14 @@
+import numpy as np
+
+
+def forward(x, w, dy):
+    return {"y": x @ w}
+
+
+def gemm(a, b):
+    return {"c": a @ b}
+
+
+def step(x, w, dy):
+    np.ones(16 << 20, np.float32)
+    return {"y": x @ w, "dx": dy @ w.T, "dw": x.T @ dy}

@@ -1,0 +1,86 @@
+"""An environment that cannot be made costs its own column, with the cause and what to do."""
+
+import dataclasses
+import json
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from harness import build, environment, pins
+from harness.cell import load_specs
+from harness.matrix import all_cells
+from harness.project import ROOT, Project
+
+
+@pytest.fixture
+def column(fakes):
+    return pins.read(fakes.pins)[0]
+
+
+def made(fakes, column, **more):
+    (fakes.root / "venv" / "bin").mkdir(parents=True, exist_ok=True)
+    return build.build(fakes, column, load_specs(fakes), venv=fakes.root / "venv", **more)
+
+
+def test_no_lock(fakes, column):
+    result = made(fakes, column)
+    assert (result.cause, result.found) == ("install", "no lock fake-1.0.txt")
+    assert "-s lock" in result.do
+
+
+def test_no_room(fakes, column, monkeypatch):
+    (fakes.locks / column.lock).write_text("")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2e9))
+    result = made(fakes, dataclasses.replace(column, disk_gb=6.5))
+    assert (result.cause, result.found) == ("install", "2.0 GB free where fake-1.0 would be built")
+    assert "clean" in result.do
+
+
+def test_no_uv(fakes, column, monkeypatch):
+    (fakes.locks / column.lock).write_text("")
+    monkeypatch.setattr(build, "UV", "/no/such/uv")
+    assert made(fakes, column).cause == "toolchain"
+
+
+def test_a_failed_install_keeps_uvs_words(fakes, column, monkeypatch, tmp_path):
+    (fakes.locks / column.lock).write_text("")
+    uv = tmp_path / "uv"
+    uv.write_text("#!/bin/sh\necho 'error: hash mismatch for numpy' >&2\nexit 2\n")
+    uv.chmod(0o755)
+    monkeypatch.setattr(build, "UV", str(uv))
+    result = made(fakes, column)
+    assert result.cause == "install"
+    assert "hash mismatch for numpy" in result.found
+
+
+def test_the_failure_becomes_error_records(fakes, column, asker):
+    made(fakes, column)
+    cell = next(c for c in all_cells(fakes, [column]) if c.spec.id == "many")
+    answer = asker.ask(cell)
+    assert (answer["status"], answer["cause"]) == ("error", "install")
+    assert "no lock fake-1.0.txt" in answer["message"]
+
+
+def test_a_missing_interpreter_becomes_error_records(fakes, column, asker):
+    build.refuse(fakes, column, "interpreter", "no Python 3.99 for fake-1.0", "Python 3.99", "install it")
+    answer = asker.ask(next(c for c in all_cells(fakes, [column]) if c.spec.id == "many"))
+    assert (answer["status"], answer["cause"]) == ("error", "interpreter")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"column": "fake-1.0", "surprise": 1}', "[]"])
+def test_a_corrupt_manifest_is_an_install_error(fakes, column, text):
+    environment.manifest(fakes, column).write_text(text)
+    assert environment.read(fakes, column).cause == "install"
+
+
+def test_an_interpreter_that_is_gone_is_an_install_error(fakes, column):
+    environment.manifest(fakes, column).write_text(json.dumps({"column": column.id, "python": "/no/such/python"}))
+    assert "is gone" in environment.read(fakes, column).found
+
+
+def test_the_sessions_are_the_columns():
+    listed = subprocess.run([sys.executable, "-m", "harness", "list", "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {c["column"] for c in json.loads(listed.stdout)} == {c.id for c in pins.read(Project().pins)}

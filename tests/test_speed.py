@@ -1,0 +1,68 @@
+"""The display lane on fakes: what is slow, what is wrong before it is slow, and the order in which columns are asked."""
+
+import pytest
+
+from harness import pins, record, speed, verdict
+from harness.errors import BadInput
+from harness.matrix import all_cells
+
+
+@pytest.fixture
+def timed(fakes):
+    return [c for c in all_cells(fakes, pins.read(fakes.pins)) if c.spec.id == "timed"]
+
+
+@pytest.fixture
+def measured(asker, timed):
+    asked = []
+    results = {c.id: r for c, r in speed.measure(asker, [c for c in timed if c.column.version == "1.0"], rounds=2, said=asked.append)}
+    return results, [c.variant for c in asked]
+
+
+def answer(measured, variant):
+    return next(r for r in measured[0].values() if r["variant"] == variant)
+
+
+def test_each_fake_gets_its_status(measured):
+    assert {r["variant"]: r["status"] for r in measured[0].values()} == {
+        "": "ok",
+        "slow_backward": "slow",
+        "hungry": "slow",
+        "wrong": "silent",
+        "dies": "crash",
+    }
+    assert "backward_ratio" in answer(measured, "slow_backward")["message"]
+    assert "memory_ratio" in answer(measured, "hungry")["message"]
+
+
+def test_records_fit_the_schema_and_hold_every_process(measured):
+    for r in measured[0].values():
+        record.validate(r)
+    kept = answer(measured, "")["speed"]
+    assert {name: len(seconds) for name, seconds in kept["cpu_s"].items()} == {"forward": 2, "step": 2, "gemm": 2}
+    assert answer(measured, "wrong")["speed"] is None, "the speed of a wrong answer is none"
+
+
+def test_columns_are_interleaved_and_a_failure_is_not_asked_again(measured):
+    order = measured[1]
+    first, second = order[:5], order[5:]
+    assert sorted(first) == ["", "dies", "hungry", "slow_backward", "wrong"]
+    assert second == [v for v in first if v not in ("dies", "wrong")]
+
+
+def test_timed_cells_are_spawned(measured):
+    assert not answer(measured, "")["environment"]["forked"]
+
+
+def test_a_limit_on_what_was_not_measured_is_no_pass(timed):
+    with pytest.raises(BadInput, match="a limit on 'backward_ratio'"):
+        verdict.judge_speed(timed[0].spec, {"memory_ratio": 1.0}, None)
+
+
+def test_a_ratio_is_taken_to_the_reference_of_the_same_run(timed):
+    mine = {"backward_ratio": 12.0, "memory_ratio": 1.0}
+    alone = verdict.judge_speed(timed[0].spec, mine, None)
+    beside = verdict.judge_speed(timed[0].spec, mine, {"backward_ratio": 2.0})
+    assert [f.holds for f in alone] == [True, True]
+    assert [f.holds for f in beside] == [False, True]
+    assert "5 x the reference framework's 2" in beside[0].note
