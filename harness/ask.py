@@ -200,7 +200,7 @@ class Asker:
     def _record(self, cell: Cell, decided: Verdict, reply: dict[str, Any], started: float) -> Record:
         spec, column, environment = cell.spec, cell.column, self.environment(cell)
         file = cell.file.path if cell.file else None
-        log = reply.get("log", "")
+        log, message = (machine.portable(text, self.project.root) for text in (reply.get("log", ""), decided.message))
         return {
             "schema": SCHEMA,
             "run": self.run,
@@ -214,7 +214,7 @@ class Asker:
             "version": column.version,
             "status": decided.status,
             "cause": decided.cause,
-            "message": decided.message[:400],
+            "message": message[:400],
             "asked": cell.asked,
             "checks": [slim(f) for f in decided.findings],
             "run_s": round(reply.get("run_s", 0.0), 6),

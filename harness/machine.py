@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +20,18 @@ def cpu_model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+# What a path of this machine says to a reader elsewhere is only its end.
+_ENDS = re.compile(r"[^\s\"'(]*/(?:site-packages|registry/src/[^/\s]+|lib/python3\.\d+)/")
+
+
+def portable(text: str, root: Path) -> str:
+    """Text without this machine's paths: those of the project relative to it, those of packages and of crates from their own names on."""
+    text = _ENDS.sub("", text.replace(f"{root}/", ""))
+    for path, name in ((tempfile.gettempdir(), "$TMPDIR"), (str(Path.home()), "~")):
+        text = text.replace(f"{path}/", f"{name}/")
+    return text
 
 
 def load() -> float:
