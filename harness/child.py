@@ -98,7 +98,7 @@ def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dic
     if frames and frames[-1].name == "__getattr__":  # numpy and jax say from inside their module that it has no such name
         frames.pop()
     ours = bool(frames) and os.path.abspath(frames[-1].filename) == os.path.abspath(request["file"])
-    if any(name in type(raised).__name__ for name in getattr(adapter, "TOOLCHAIN_ERRORS", ())):
+    if any(name in f"{type(raised).__name__}: {message}" for name in getattr(adapter, "TOOLCHAIN_ERRORS", ())):
         kind = "toolchain"
     elif stage not in ("import", "run") or isinstance(raised, (BadRunFile, SyntaxError)) or (ours and isinstance(raised, NameError)):
         kind = "harness"

@@ -52,7 +52,7 @@ class Tally:
 
     def lines(self) -> Iterator[str]:
         for how in ("new", "fixed", "changed"):
-            for r in self.changes.get(how, []):
+            for r in [r for r in self.changes.get(how, []) if r["status"] != "error"]:
                 yield f"{how:8} {r['status']:8} {record.address(r)}: {r['message']}"
         causes = Counter((r["column"], r["cause"], r["message"]) for r in self.errors)
         for (column, cause, message), n in causes.items():

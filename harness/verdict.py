@@ -63,7 +63,7 @@ def judge_end(reply: dict[str, Any], spec: Spec, seconds: float) -> Verdict | No
 
 
 def _raised(reply: dict[str, Any]) -> Verdict:
-    message = f"{reply['type']}: {reply['message']}".strip()
+    message = next((line for line in f"{reply['type']}: {reply['message']}".splitlines() if line.strip()), "")  # all of it is in the log
     kind = reply["kind"]
     if kind == "framework":
         return Verdict(status="loud", message=message)

@@ -31,6 +31,7 @@ ENDS = {
     "no_such_name": ("absent", None, "no attribute 'rms_norm'", set()),
     "no_such_module": ("absent", None, "numpy.optim", set()),
     "typing_error": ("error", "harness", "NameError", set()),
+    "no_compiler": ("error", "toolchain", "g++ not found", set()),
     "not_a_dict": ("error", "harness", "wanted a dict", set()),
     "wrong_name": ("error", "harness", "answers dX", set()),
     "broken_file": ("error", "harness", "answer file cannot be read", set()),
@@ -63,6 +64,12 @@ def test_end(variant, how, asker, fake_cells, monkeypatch):
     workers = {w._process.pid for w in asker.ever}
     assert set(descendants(os.getpid())) == workers, "only the warm worker is left"
     assert asker.ever[-1]._process.poll() is None
+
+
+def test_a_message_is_one_line(asker, fake_cells):
+    answer = asker.ask(fake_cells["no_compiler"])
+    assert answer["message"] == "WrappedError: NoCompiler: g++ not found"
+    assert "Set SOMETHING=1" in answer["log"]
 
 
 def test_a_fork_is_used_where_it_is_safe(asker, fake_cells):

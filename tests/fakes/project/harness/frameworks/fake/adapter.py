@@ -3,6 +3,8 @@
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
+TOOLCHAIN_ERRORS = ("NoCompiler",)
+
 
 def load(path, dtype):
     return load_file(path)
