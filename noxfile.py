@@ -101,8 +101,8 @@ def harness_environment(session):
     want = hashlib.sha256(lock.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == want:
         return
-    session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(HERE / ".venv"), external=True)
-    session.run("uv", "pip", "sync", "--quiet", "--python", str(PYTHON), "--require-hashes", str(lock), external=True)
+    session.run(UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(HERE / ".venv"), external=True)
+    session.run(UV, "pip", "sync", "--quiet", "--python", str(PYTHON), "--require-hashes", str(lock), external=True)
     stamp.write_text(want)
 
 
@@ -133,7 +133,7 @@ def options(session):
 def make_venv(session, name, minor):
     folder = HERE / ".nox" / name
     if not (folder / "bin" / "python").exists():
-        session.run("uv", "venv", "--quiet", "--clear", "--python", minor, str(folder), external=True)
+        session.run(UV, "venv", "--quiet", "--clear", "--python", minor, str(folder), external=True)
     return folder
 
 

@@ -211,7 +211,7 @@ class Asker:
             "mode": cell.mode,
             "column": column.id,
             "framework": column.framework,
-            "version": column.version,
+            "version": environment.version or column.version,
             "status": decided.status,
             "cause": decided.cause,
             "message": message[:400],

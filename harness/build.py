@@ -59,26 +59,24 @@ def _python(project: Project, column: Column, venv: Path | None, backend: str) -
         if column.local:
             _uv(column, "pip", "install", "--python", str(python), "--no-deps", "--reinstall", column.local)
         stamp.write_text(want)
-    version = subprocess.run(
-        [python, "-c", "import platform; print(platform.python_implementation(), platform.python_version())"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if version.returncode:
+    asked = "import importlib.metadata as m, platform as p, sys; print(p.python_implementation(), p.python_version()); print(m.version(sys.argv[1]))"
+    facts = subprocess.run([python, "-c", asked, column.framework], capture_output=True, text=True, check=False)
+    if facts.returncode:
         raise CannotBuild(
             "interpreter",
-            f"{python} does not run: {version.stderr.strip()[-200:]}",
-            f"Python {column.python}",
+            f"{python} does not run, or has no {column.framework}: {facts.stderr.strip()[-200:]}",
+            f"Python {column.python} with {column.framework}",
             "python3 noxfile.py -s clean, then again",
         )
+    toolchain, version = facts.stdout.splitlines()[:2]
     return Environment(
         column=column.id,
         python=str(python),
         lock=environment.lock_digest(lock),
         backend=backend,
         local=column.local,
-        toolchain=version.stdout.strip(),
+        version=version,
+        toolchain=toolchain,
     )
 
 
@@ -96,6 +94,7 @@ def _rust(project: Project, column: Column, specs: list[Spec]) -> Environment:
         binary=str(built.binary),
         lock=environment.lock_digest(project.locks / column.lock),
         local=column.local,
+        version=next(iter(built.crates.values())),
         toolchain=built.rustc,
         dropped={key: {"absent": d.absent, "message": _first_error(d.evidence), "log": d.evidence} for key, d in built.dropped.items()},
     )

@@ -24,6 +24,7 @@ class Environment:
     lock: str = ""  # the first 16 hex digits of the lock file's sha256
     backend: str = ""  # e.g. "cpu" where torch came from uv's CPU index
     local: str = ""
+    version: str = ""  # what was really built, where it is local
     toolchain: str = ""
     dropped: dict[str, dict[str, Any]] = field(default_factory=dict)
     cause: Cause | None = None
