@@ -13,6 +13,7 @@ python3 noxfile.py -s matrix -- --local candle=../candle --torch-backend cpu
 """
 
 import argparse
+import contextlib
 import hashlib
 import os
 import platform
@@ -50,7 +51,7 @@ except ModuleNotFoundError:  # a bare Python: install nox beside the columns, on
                 "do this: Debian and Ubuntu: apt install python3-venv; then run this again"
             )
         ready.write_text(NOX)
-    sys.exit(subprocess.run([python, __file__, *sys.argv[1:]], check=False).returncode)
+    os.execv(python, [python, __file__, *sys.argv[1:]])  # noqa: S606  in our place: one process, one Ctrl-C, one exit status
 
 sys.path.insert(0, str(HERE))
 from harness import pins  # noqa: E402  standard library and packaging only
@@ -108,7 +109,11 @@ def harness_environment(session):
 
 def harness(session, *arguments, ok=(0, 1, 3, 4)):
     """Run the harness; remember its exit status, and go on to the next column or to the page where it only says what it found."""
-    run = subprocess.run([PYTHON, "-m", "harness", *arguments], cwd=HERE, check=False)
+    # Ctrl-C reaches the harness itself: wait for its last words instead of killing it after a quarter of a second, as subprocess.run would.
+    run = subprocess.Popen([PYTHON, "-m", "harness", *arguments], cwd=HERE)
+    while run.poll() is None:
+        with contextlib.suppress(KeyboardInterrupt):
+            run.wait()
     with EXITS.open("a") as exits:
         exits.write(f"{run.returncode}\n")
     if run.returncode == 130:

@@ -29,7 +29,7 @@ _ENDS = re.compile(r"[^\s\"'(]*/(?:site-packages|registry/src/[^/\s]+|lib/python
 def portable(text: str, root: Path) -> str:
     """Text without this machine's paths: those of the project relative to it, those of packages and of crates from their own names on."""
     text = _ENDS.sub("", text.replace(f"{root}/", ""))
-    for path, name in ((tempfile.gettempdir(), "$TMPDIR"), (str(Path.home()), "~")):
+    for path, name in sorted([(tempfile.gettempdir(), "$TMPDIR"), (str(Path.home()), "~")], key=lambda pair: -len(pair[0])):
         text = text.replace(f"{path}/", f"{name}/")
     return text
 

@@ -162,7 +162,7 @@ class Matrix:
 
     def _show(self, cell: Cell) -> None:
         if self.progress:
-            self.progress.update(self._task, description=f"{cell.column.id} {cell.address}"[:60].ljust(60))
+            self.progress.update(self._task, description=f"{cell.column.id} {cell.address}"[:44].ljust(44))
 
 
 def _key(cell: Cell) -> Key:

@@ -21,6 +21,7 @@ def fakes(tmp_path):
     root = tmp_path / "project"
     shutil.copytree(FAKES, root, ignore=shutil.ignore_patterns("__pycache__", "results"))
     project = Project(root)
+    project.locks.mkdir(exist_ok=True)
     for column in pins.read(project.pins):
         ready = root / ".nox" / "ready" / f"{column.id}.json"
         ready.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,15 @@ KILLS = int(os.environ.get("KILLS", "50"))
 def start(project, keyword="many"):
     command = [part.format(root=project.root, keyword=keyword) for part in COMMAND]
     environment = {**os.environ, "SILENTBENCH_RESULTS": str(project.root / "results")}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a shell's background job starts with it ignored
+    )
 
 
 def finish(run):
