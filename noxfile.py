@@ -97,14 +97,19 @@ def has_python(minor):
 
 
 def harness_environment(session):
-    """`.venv`, exactly as its lock says, made once: no network and no resolver when the lock has not changed."""
-    lock, stamp = HERE / "harness" / "locks" / "harness.txt", HERE / ".venv" / "silentbench.stamp"
+    """`.venv`, which the harness lives in."""
+    locked(session, HERE / ".venv", "harness")
+
+
+def locked(session, folder, name):
+    """A virtual environment exactly as its lock says, made once: no network and no resolver when the lock has not changed."""
+    lock, stamp = HERE / "harness" / "locks" / f"{name}.txt", folder / "silentbench.stamp"
     want = hashlib.sha256(lock.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == want:
-        return
-    session.run(UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(HERE / ".venv"), external=True)
-    session.run(UV, "pip", "sync", "--quiet", "--python", str(PYTHON), "--require-hashes", str(lock), external=True)
-    stamp.write_text(want)
+    if not (stamp.exists() and stamp.read_text() == want):
+        session.run(UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder), external=True)
+        session.run(UV, "pip", "sync", "--quiet", "--python", str(folder / "bin" / "python"), "--require-hashes", str(lock), external=True)
+        stamp.write_text(want)
+    return str(folder / "bin" / "python")
 
 
 def harness(session, *arguments, ok=(0, 1, 3, 4)):
@@ -217,10 +222,16 @@ def tests(session):
 
 @nox.session(name="tests-real", venv_backend="none", default=False)
 def tests_real(session):
-    """Real frameworks: torch, the newest candle, one Burn."""
+    """Real frameworks: the newest version of each."""
     harness_environment(session)
-    build_columns(session, ["numpy", "torch-2.15.0", "candle-0.11.1", "burn-0.21.0"])
+    build_columns(session, ["newest"])
     session.run(str(PYTHON), "-m", "pytest", "-m", "real", *session.posargs, external=True)
+
+
+@nox.session(name="tests-trainer", venv_backend="none", default=False)
+def tests_trainer(session):
+    """The reference trainer: its own environment with torch; -- [-m "not slow"]."""
+    session.run(locked(session, HERE / ".nox" / "trainer", "trainer"), "-m", "pytest", "-m", "trainer", *session.posargs, external=True)
 
 
 def build_columns(session, patterns):
@@ -233,31 +244,10 @@ def build_columns(session, patterns):
 
 @nox.session(venv_backend="none", default=False)
 def lock(session):
-    """Make the locks anew from harness/pins.toml and harness/locks/harness.in: -- [--columns PATTERN]."""
-    to = HERE / "harness" / "locks" / "harness.txt"
-    flags = [
-        "--quiet",
-        "--universal",
-        "--generate-hashes",
-        "--no-emit-index-url",
-        "--no-header",
-        "--annotation-style",
-        "line",
-        "--python-version",
-        "3.11",
-    ]
-    if not session.posargs:
-        session.run(
-            "uv",
-            "pip",
-            "compile",
-            *flags,
-            "--upgrade",
-            str(to.with_suffix(".in").relative_to(HERE)),
-            "-o",
-            str(to.relative_to(HERE)),
-            external=True,
-        )
+    """Make the locks anew from harness/pins.toml and harness/locks/*.in: -- [--columns PATTERN]."""
+    flags = "--quiet --universal --generate-hashes --no-emit-index-url --no-header --annotation-style line --python-version 3.11 --upgrade"
+    for source in [] if session.posargs else sorted(Path("harness/locks").glob("*.in")):
+        session.run(UV, "pip", "compile", *flags.split(), str(source), "-o", str(source.with_suffix(".txt")), external=True)
     harness_environment(session)
     harness(session, "lock", *session.posargs, ok=(0,))
 

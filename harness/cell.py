@@ -67,9 +67,10 @@ class Cell:
             (own.rtol, own.atol),
             *((c.output, c.norm, spec.tolerance(c, self.dtype).rtol, spec.tolerance(c, self.dtype).atol) for c in spec.checks),
         ]
+        asking = (self.mode, spec.case.repeat, spec.case.limit_s, spec.case.limit_gb)
         documented = spec.documented.get(self.column.framework)
         second = source.of(documented.reference) if documented else ""
-        return source.digest(PROTOCOL, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
+        return source.digest(PROTOCOL, asking, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
 
 
 def run_files(folder: Path) -> list[RunFile]:

@@ -15,6 +15,11 @@ from harness.project import Project
 FAKES = Path(__file__).parent / "fakes" / "project"
 
 
+def pytest_make_parametrize_id(val):
+    """A case's row names its test; its repr would be a page, with addresses that differ from process to process."""
+    return getattr(val, "row", None)
+
+
 @pytest.fixture
 def fakes(tmp_path):
     """A copy of the fakes' project whose two columns are ready: the harness's own interpreter."""

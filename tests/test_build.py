@@ -56,6 +56,40 @@ def test_a_failed_install_keeps_uvs_words(fakes, column, monkeypatch, tmp_path):
     assert "hash mismatch for numpy" in result.found
 
 
+@pytest.fixture
+def uv(fakes, column, monkeypatch, tmp_path):
+    """A uv that writes down what it was asked."""
+    (fakes.locks / column.lock).write_text("numpy==1\n")
+    asked = tmp_path / "asked"
+    script = tmp_path / "uv"
+    script.write_text(f'#!/bin/sh\necho "$@" >> {asked}\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(build, "UV", str(script))
+    python = fakes.root / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho CPython 3.11.7; echo 1.0\n")
+    python.chmod(0o755)
+    return lambda: asked.read_text().splitlines() if asked.exists() else []
+
+
+def test_a_lock_is_installed_once_and_again_when_it_changes(fakes, column, uv):
+    assert made(fakes, column).cause is None
+    made(fakes, column)
+    assert len(uv()) == 1
+    assert "--require-hashes" in uv()[0]
+    (fakes.locks / column.lock).write_text("numpy==2\n")
+    made(fakes, column)
+    assert len(uv()) == 2
+
+
+def test_the_cpu_index_is_an_opt_in_that_is_recorded(fakes, column, uv, asker):
+    column = dataclasses.replace(column, requires=("fake==1.0",))
+    result = made(fakes, column, backend="cpu")
+    assert "--torch-backend cpu fake==1.0" in uv()[-1]
+    assert "--require-hashes" not in uv()[-1]
+    assert result.backend == environment.read(fakes, column).backend == "cpu"
+
+
 def test_the_failure_becomes_error_records(fakes, column, asker):
     made(fakes, column)
     cell = next(c for c in all_cells(fakes, [column]) if c.spec.id == "many")

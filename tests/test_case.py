@@ -150,12 +150,47 @@ def test_what_cannot_change_a_number_changes_no_version(fakes):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("rtol=1e-6", "rtol=1e-5"), ("grid(rng, 4)", "grid(rng, 4, span=1.0)"), ('"dx": dy * w', '"dx": w * dy')],
-    ids=["tolerance", "inputs", "reference"],
+    [
+        ("rtol=1e-6", "rtol=1e-5"),
+        ("grid(rng, 4)", "grid(rng, 4, span=1.0)"),
+        ('"dx": dy * w', '"dx": w * dy'),
+        ("limit_s=2.0", "limit_s=3.0"),
+        ("limit_gb=0.25", "limit_gb=0.5"),
+    ],
+    ids=["tolerance", "inputs", "reference", "time limit", "memory cap"],
 )
 def test_what_can_change_a_number_changes_the_version(fakes, old, new):
     before = asked(fakes)
     edit(fakes.cases / "scale" / "case.py", old, new)
+    assert {i.split("@")[0] for i in changed(before, asked(fakes))} == {"scale"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("case.py", "factor=5.0", "factor=6.0"),
+        ("case.py", "absolute=400.0", "absolute=500.0"),
+        ("run_fake.py", '"y": x @ w}\n\n\ndef gemm', '"y": w.T @ x}\n\n\ndef gemm'),
+        ("run_fake.py", "a @ b", "b @ a"),
+    ],
+    ids=["factor", "absolute", "forward", "gemm"],
+)
+def test_what_is_timed_and_its_limits_are_in_the_version(fakes, file, old, new):
+    before = asked(fakes)
+    edit(fakes.cases / "timed" / file, old, new)
+    assert {i.split("@")[0] for i in changed(before, asked(fakes))} == {"timed"}
+
+
+def test_a_second_reference_is_in_the_version(fakes):
+    file = fakes.cases / "scale" / "case.py"
+    file.write_text(
+        file.read_text()
+        .replace("import Case, Tol", "import Case, Documented, Tol")
+        .replace("    batch=", "    documented={'fake': Documented(reference=other, link='l', why='w')},\n    batch=")
+    )
+    edit(file, "\n\nCASE =", "\n\ndef other(x, w, dy):\n    return {'y': x}\n\n\nCASE =")
+    before = asked(fakes)
+    edit(file, "return {'y': x}", "return {'y': w}")
     assert {i.split("@")[0] for i in changed(before, asked(fakes))} == {"scale"}
 
 

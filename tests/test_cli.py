@@ -30,6 +30,16 @@ def test_clean(fakes):
     run = harness(fakes, "run", "-k", HEALTHY)
     assert (run.returncode, run.stderr) == (Exit.CLEAN, "")
     assert "4 ok" in run.stdout
+    overhead = json.loads((fakes.latest / "overhead.json").read_text())
+    assert overhead["cells"] == 4
+    assert 0.001 < overhead["per_cell_cpu_s"] < 5
+
+
+def test_junit_holds_the_new_failure(fakes, tmp_path):
+    harness(fakes, "run", "-k", "fake-1 and (lost_gradient or row00)", "--junit", str(tmp_path / "junit.xml"))
+    written = (tmp_path / "junit.xml").read_text()
+    assert 'failures="1"' in written
+    assert 'tests="3"' in written
 
 
 def test_a_new_silent_cell_is_1_and_a_known_one_is_0(fakes):
@@ -130,7 +140,7 @@ def test_a_corrupt_line_is_warned_of_with_file_and_line(fakes):
 def test_list_and_show(fakes):
     listed = harness(fakes, "list", "--columns", "fake-1.0", "--json")
     cells = json.loads(listed.stdout)
-    assert len(cells) == 24 + 26 + 5
+    assert len(cells) == 24 + 27 + 9
     harness(fakes, "run", "-k", HEALTHY)
     shown = harness(fakes, "show", "many:row00", "fake-1.0")
     assert "many:row00@float64 fake-1.0: ok" in shown.stdout

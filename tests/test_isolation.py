@@ -1,7 +1,9 @@
 """Every way a cell can end, told by fakes: exactly its status, within its limit, and no process left."""
 
 import os
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,7 @@ ENDS = {
     "ignores_sigterm": ("hang", None, "within 2 s", set()),
     "noise_forever": ("hang", None, "within 2 s", set()),
     "escapes_and_hangs": ("hang", None, "within 2 s", set()),
+    "wants_float32": ("ok", None, "", set()),
     "noise": ("ok", None, "", set()),
     "escapes": ("ok", None, "", set()),
     "refuses": ("loud", None, "ValueError: cannot reshape", set()),
@@ -110,3 +113,42 @@ def test_leaving_the_asker_leaves_nothing(fakes, fake_cells):
         folder = asker._folder
     assert descendants(os.getpid()) == []
     assert not folder.exists()
+
+
+def test_a_child_dies_with_its_worker(asker, fake_cells):
+    asked = threading.Thread(target=asker.ask, args=[fake_cells["hang"]])
+    asked.start()
+    deadline = time.monotonic() + 10
+    while not (asker.ever and asker.ever[-1]._process and descendants(asker.ever[-1]._process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    worker = asker.ever[-1]._process.pid
+    (child,) = descendants(worker)
+    os.kill(worker, 9)
+    asked.join()
+    deadline = time.monotonic() + 1
+    while alive(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def alive(pid):
+    """Dead is also who waits to be reaped by a lazy init."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_parent_with_a_second_thread_does_not_fork(asker, fake_cells, fakes):
+    adapter = fakes.frameworks / "fake" / "adapter.py"
+    adapter.write_text(
+        adapter.read_text() + "\nimport threading, time\nthreading.Thread(target=time.sleep, args=[60], daemon=True).start()\n"
+    )
+    answer = asker.ask(fake_cells[""])
+    assert (answer["status"], answer["environment"]["forked"]) == ("ok", False)
+
+
+def test_a_cell_sees_a_scrubbed_environment(asker, fake_cells, monkeypatch):
+    monkeypatch.setenv("SECRET", "of the caller")
+    facts = asker.ask(fake_cells[""])["environment"]["facts"]
+    assert (facts["leaked"], facts["threads"], facts["hash_seed"]) == ("", ["1"], "0")

@@ -76,3 +76,19 @@ def test_a_check_that_looks_at_one_output_lets_the_others_mutants_live(fakes):
 def test_too_tight_a_tolerance_accuses_a_twin(fakes):
     tight = dataclasses.replace(fake_spec(fakes), tol={"bfloat16": Tol(rtol=1e-9, atol=0.0, why="a planted fault")})
     assert mutants.accused(tight) != []
+
+
+def test_off_by_three_is_three_times_the_tolerance(fakes):
+    spec = fake_spec(fakes)
+    right = mutants.healthy(spec, "float32")
+    wrong = dict(mutants.mutants(spec, "float32", right))["dx one element off by 3x its tolerance"]
+    moved = (wrong["dx"] - right["dx"]).ravel()
+    (place,) = moved.nonzero()[0]
+    assert moved[place] == pytest.approx(3 * (1e-6 + 1e-6 * abs(spec.want["dx"].ravel()[place])), rel=1e-6)
+
+
+def test_an_explanation_explains_only_what_it_names(fakes):
+    blind = {"float32": Tol(rtol=1e9, atol=1e9, why="a planted fault")}
+    spec = dataclasses.replace(fake_spec(fakes), tol=blind, explained={"dx sign@float32": "planted"})
+    explained = {o.mutant for o in mutants.kill_all(spec) if o.explained}
+    assert explained == {"dx sign"}

@@ -1,4 +1,4 @@
-"""Real frameworks: every cell of torch, the newest candle and one Burn, against the baseline and against what the first page must show."""
+"""Real frameworks: every cell of torch, jax, mlx, the newest candle and one Burn, against the baseline and against what the first page must show."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from harness.matrix import all_cells
 from harness.project import ROOT, Project
 
 pytestmark = pytest.mark.real
-COLUMNS = ["numpy-2.4.6", "torch-2.15.0", "candle-0.11.1", "burn-0.21.0"]
+COLUMNS = ["numpy-2.4.6", "torch-2.15.0", "jax-0.10.2", "mlx-0.32.4", "candle-0.11.1", "burn-0.21.0"]
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from harness import pins, record, speed, verdict
 from harness.errors import BadInput
-from harness.matrix import all_cells
+from harness.matrix import Matrix, all_cells
 
 
 @pytest.fixture
@@ -30,6 +30,10 @@ def test_each_fake_gets_its_status(measured):
         "hungry": "slow",
         "wrong": "silent",
         "dies": "crash",
+        "sleeps": "ok",  # CPU time, not wall
+        "cold": "ok",  # the first calls are warm-up
+        "past_peak": "ok",  # a peak before the call is not the call's
+        "second_time": "loud",  # right in the first process, refused in the second
     }
     assert "backward_ratio" in answer(measured, "slow_backward")["message"]
     assert "memory_ratio" in answer(measured, "hungry")["message"]
@@ -45,9 +49,45 @@ def test_records_fit_the_schema_and_hold_every_process(measured):
 
 def test_columns_are_interleaved_and_a_failure_is_not_asked_again(measured):
     order = measured[1]
-    first, second = order[:5], order[5:]
-    assert sorted(first) == ["", "dies", "hungry", "slow_backward", "wrong"]
+    first, second = order[:9], order[9:]
+    assert len(set(first)) == 9
     assert second == [v for v in first if v not in ("dies", "wrong")]
+
+
+def test_a_failure_in_a_later_round_is_the_answer(measured):
+    late = answer(measured, "second_time")
+    assert late["message"] == "in round 2 of 2: OSError: the second process of this cell fails"
+    assert late["speed"] is None
+
+
+def test_a_timed_cell_has_one_core_and_a_fixed_allocator(measured):
+    facts = answer(measured, "")["environment"]["facts"]
+    assert (facts["cores"], facts["malloc"]) == (1, str(2**32))
+
+
+def test_quantities_in_numbers(timed):
+    seconds = {"forward": [1.0], "step": [4.0], "gemm": [0.5]}
+    made = {"cpu_s": seconds, "flops": {"forward": 10.0, "step": 30.0, "gemm": 10.0}, "memory_bytes": {"step": 3 * 64 * 64 * 4 * 5}}
+    wanted = {"backward_ratio": 3.0, "backward_gemm_ratio": 3.0, "memory_ratio": 5.0}
+    assert speed.quantities(timed[0], made) == pytest.approx(wanted)
+
+
+def test_the_reference_framework_of_the_run_is_used(asker, timed, monkeypatch):
+    monkeypatch.setattr(speed, "REFERENCE", "fake")
+    healthy = [c for c in timed if not c.variant]
+    for _, r in speed.measure(asker, healthy, rounds=1):
+        ratio = next(c for c in r["checks"] if c["check"] == "backward_ratio")
+        assert ratio["want"] != "at most 20", "5 x the reference's own, not the absolute bound"
+
+
+def test_a_case_asks_all_its_columns_together(fakes, timed, monkeypatch):
+    groups = []
+    monkeypatch.setattr(speed, "measure", lambda asker, cells, said: groups.append([c.column.id for c in cells]) or iter(()))
+    opened = Matrix.open(fakes, [c for c in timed if not c.variant], fresh=True)
+    with pytest.raises(KeyError):
+        opened.answer_timed(timed[0].id)
+    opened.close(finished=False)
+    assert groups == [["fake-1.0", "fake-2.0"]]
 
 
 def test_timed_cells_are_spawned(measured):

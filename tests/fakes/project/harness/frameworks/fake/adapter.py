@@ -1,5 +1,7 @@
 """A framework that is numpy, so that a test needs no environment."""
 
+import os
+
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
@@ -23,4 +25,11 @@ def save(tensors, path):
 
 
 def facts():
-    return {"fake": "1.0"}
+    threads = {v: os.environ[v] for v in os.environ if v.endswith("_NUM_THREADS")}
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "malloc": os.environ.get("MALLOC_MMAP_THRESHOLD_", ""),
+        "leaked": os.environ.get("SECRET", ""),
+        "threads": sorted(set(threads.values())),
+        "hash_seed": os.environ.get("PYTHONHASHSEED", ""),
+    }
