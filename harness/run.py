@@ -65,7 +65,8 @@ def run(project: Project, *, columns: list[str], keyword: str, fresh: bool, loca
         return Exit.INTERRUPTED
     if catch.broken or code == pytest.ExitCode.INTERNAL_ERROR:
         return Exit.OURS
-    (project.latest / "overhead.json").write_text(json.dumps(overhead) + "\n")
+    if not keyword and columns in ([], ["quick"]):  # of a whole run only: of a few cells it is mostly the start
+        (project.latest / "overhead.json").write_text(json.dumps(overhead) + "\n")
     return matrix.tally.exit()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -30,9 +31,10 @@ def test_clean(fakes):
     run = harness(fakes, "run", "-k", HEALTHY)
     assert (run.returncode, run.stderr) == (Exit.CLEAN, "")
     assert "4 ok" in run.stdout
-    overhead = json.loads((fakes.latest / "overhead.json").read_text())
-    assert overhead["cells"] == 4
-    assert 0.001 < overhead["per_cell_cpu_s"] < 5
+    said = re.search(r"overhead (\d+) ms of CPU a cell over 4 cells", run.stdout)
+    assert said
+    assert 1 < int(said[1]) < 5000
+    assert not (fakes.latest / "overhead.json").exists(), "of a few cells it is mostly the start: kept of whole runs only"
 
 
 def test_junit_holds_the_new_failure(fakes, tmp_path):
