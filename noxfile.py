@@ -230,7 +230,8 @@ def tests_real(session):
 @nox.session(name="tests-trainer", venv_backend="none", default=False)
 def tests_trainer(session):
     """The reference trainer: its own environment with torch; -- [-m "not slow"]."""
-    session.run(locked(session, HERE / ".nox" / "trainer", "trainer"), "-m", "pytest", "-m", "trainer", *session.posargs, external=True)
+    python, files = locked(session, HERE / ".nox" / "trainer", "trainer"), sorted(map(str, Path("tests").glob("test_trainer_*.py")))
+    session.run(python, "-m", "pytest", "-m", "trainer", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
 
 
 def build_columns(session, patterns):

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import pins
-from harness.ask import Asker
-from harness.matrix import all_cells
-from harness.project import Project
+# The harness is imported inside the fixtures: the trainer's tests run in an environment that has no part of it.
 
 FAKES = Path(__file__).parent / "fakes" / "project"
 
@@ -23,6 +20,9 @@ def pytest_make_parametrize_id(val):
 @pytest.fixture
 def fakes(tmp_path):
     """A copy of the fakes' project whose two columns are ready: the harness's own interpreter."""
+    from harness import pins
+    from harness.project import Project
+
     root = tmp_path / "project"
     shutil.copytree(FAKES, root, ignore=shutil.ignore_patterns("__pycache__", "results"))
     project = Project(root)
@@ -36,6 +36,8 @@ def fakes(tmp_path):
 
 @pytest.fixture
 def asker(fakes):
+    from harness.ask import Asker
+
     with Asker(fakes, run="test") as opened:
         yield opened
 
@@ -43,4 +45,7 @@ def asker(fakes):
 @pytest.fixture
 def fake_cells(fakes):
     """Variant -> its cell on column fake-1.0."""
+    from harness import pins
+    from harness.matrix import all_cells
+
     return {c.variant: c for c in all_cells(fakes, pins.select(pins.read(fakes.pins), ["fake-1.0"])) if c.spec.id == "scale"}

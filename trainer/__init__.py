@@ -1,0 +1,1 @@
+"""The reference language-model trainer: small, exact, readable in one sitting; run as `python -m trainer.train`."""
