@@ -22,10 +22,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+
+def stop(text):
+    """Bad input: the exit status is 2, not Python's 1, which says that a framework turned worse."""
+    print(text, file=sys.stderr)
+    sys.exit(2)
+
+
 if sys.version_info < (3, 11):
-    sys.exit(f"silentbench needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})")
+    stop(f"silentbench needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})")
 if platform.system() != "Linux" and __name__ == "__main__" and not {"-l", "--list"} & set(sys.argv):
-    sys.exit(
+    stop(
         f"found:   {platform.system()}\nwanted:  Linux: workers stand on its subreapers, pidfds and /proc\n"
         "do this: run it in a Linux VM or WSL 2; results/matrix.html opens anywhere"
     )
@@ -46,7 +53,7 @@ except ModuleNotFoundError:  # a bare Python: install nox beside the columns, on
             venv.create(home, clear=True, with_pip=True)
             subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", NOX], check=True)
         except (subprocess.CalledProcessError, OSError) as failed:
-            sys.exit(
+            stop(
                 f"found:   nox could not be installed: {failed}\nwanted:  venv with pip, and PyPI for the first run\n"
                 "do this: Debian and Ubuntu: apt install python3-venv; then run this again"
             )
@@ -66,9 +73,11 @@ nox.options.error_on_missing_interpreters = False  # our own answer to one is an
 try:
     COLUMNS = pins.read(HERE / "harness" / "pins.toml")
 except Failed as bad:
-    sys.exit(str(bad))
+    stop(str(bad))
 PYTHON = HERE / ".venv" / "bin" / "python"
-EXITS = HERE / ".nox" / "exits"  # what the harness said in each session: nox loads this file once more, so a variable would not do
+EXITS = (
+    HERE / ".nox" / f"exits-{os.getpid()}"
+)  # what the harness said in each session: nox loads this file once more, so a variable would not do
 
 # pyenv's shims refuse every version that is not selected, and uv stops at the first refusal: select them all, the running one first.
 pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -192,9 +201,19 @@ def build_local(session, text):
 @nox.session(venv_backend="none")
 def matrix(session):
     """The main job: build every quick column, ask every cell, draw the page. -- [-k EXPRESSION] [--local F=PATH] [--torch-backend cpu] [--fresh]."""
+    chosen, _ = options(session)
+    try:
+        for text in chosen.local:
+            pins.local_column(COLUMNS, text)
+    except Failed as bad:
+        with EXITS.open("a") as exits:
+            exits.write(f"{int(bad.exit)}\n")
+        session.error(str(bad))
     for column in COLUMNS:
         if "quick" in column.tags:
-            session.notify(f"cells({column.id})", ["--build-only", *(a for a in session.posargs if a in ("--torch-backend", "cpu"))])
+            session.notify(
+                f"cells({column.id})", ["--build-only", *(["--torch-backend", chosen.torch_backend] if chosen.torch_backend else [])]
+            )
     session.notify("ask_all", session.posargs)
 
 
@@ -276,6 +295,7 @@ def main():
         nox.main()
     except SystemExit as done:
         said = set(EXITS.read_text().split()) if EXITS.exists() else set()
+        EXITS.unlink(missing_ok=True)
         sys.exit(next((int(code) for code in ("130", "5", "1", "4", "3", "2") if code in said), done.code))
 
 

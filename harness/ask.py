@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import shutil
 import tempfile
@@ -94,6 +93,10 @@ class Asker:
             if absent is None:
                 return Verdict(status="untested", message=f"no run file yet: cases/{spec.id}/run_{framework}.*"), {}
             return self._absent(cell, environment)
+        name = f"{spec.id}/{cell.file.path.name}"
+        if environment.binary and environment.compiled.get(name) != environments.sha256(cell.file.path):
+            message = f"cases/{name} changed since {cell.column.id} was built; do: python3 noxfile.py -s 'cells({cell.column.id})'"
+            return Verdict(status="error", cause="build", message=message), {}
         dropped = environment.dropped.get(f"{spec.id}/{cell.variant}/{cell.function}")
         if dropped:
             if dropped.get("absent"):
@@ -235,7 +238,7 @@ class Asker:
             "log": "" if decided.status in ("ok", "differs") else log[-LOG_KEPT:],
             "file": file.relative_to(self.project.root).as_posix() if file else "",
             "function": cell.function,
-            "file_sha256": hashlib.sha256(file.read_bytes()).hexdigest() if file else "",
+            "file_sha256": environments.sha256(file) if file else "",
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         }
 

@@ -95,6 +95,7 @@ def _rust(project: Project, column: Column, specs: list[Spec]) -> Environment:
         lock=environment.lock_digest(project.locks / column.lock),
         local=column.local,
         version=next(iter(built.crates.values())),
+        compiled={f"{f.path.parent.name}/{f.path.name}": environment.sha256(f.path) for f in files},
         toolchain=built.rustc,
         dropped={key: {"absent": d.absent, "message": _first_error(d.evidence), "log": d.evidence} for key, d in built.dropped.items()},
     )

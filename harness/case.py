@@ -202,6 +202,19 @@ class Spec:
             parts = [f"broken {broken}"]
         return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
+    @cached_property
+    def timing_digest(self) -> str:
+        """What is counted and what is made for the timed functions: both end in a number."""
+        if self.case.timing is None:
+            return ""
+        made = {name: make(np.random.default_rng(0)) for name, make in self.case.timing.extra_inputs.items()}
+        parts = [
+            f"{n} {k} {v.shape} {hashlib.sha256(np.ascontiguousarray(v).tobytes()).hexdigest()}"
+            for n, a in made.items()
+            for k, v in a.items()
+        ]
+        return hashlib.sha256(f"{sorted(self.case.timing.flops.items())} {parts}".encode()).hexdigest()[:16]
+
     def check_list(self) -> Sequence[Check]:
         return self.checks or [close(name) for name in self.want]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from harness import contract, source
@@ -15,6 +16,7 @@ from harness.project import Project
 
 # A change of the protocol that can change a number (how inputs are made, how a call is timed) changes every cell's version.
 PROTOCOL = 1
+FRAMEWORKS = Project().frameworks
 RUN_FILE = re.compile(r"run_(?P<framework>[a-z0-9]+)(?:\.(?P<variant>[a-z0-9_]+))?(?:@(?P<since>[0-9][0-9.]*))?\.(?P<ext>py|rs)")
 
 
@@ -67,10 +69,18 @@ class Cell:
             (own.rtol, own.atol),
             *((c.output, c.norm, spec.tolerance(c, self.dtype).rtol, spec.tolerance(c, self.dtype).atol) for c in spec.checks),
         ]
-        asking = (self.mode, spec.case.repeat, spec.case.limit_s, spec.case.limit_gb)
+        asking = (self.mode, self.spec.timing_digest, glue(self.column), spec.case.repeat, spec.case.limit_s, spec.case.limit_gb)
         documented = spec.documented.get(self.column.framework)
         second = source.of(documented.reference) if documented else ""
         return source.digest(PROTOCOL, asking, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
+
+
+@lru_cache
+def glue(column: Column) -> str:
+    """The text between a run file and the harness: a framework's adapter, or its glue and the Rust half of the protocol."""
+    folder = FRAMEWORKS / column.framework
+    files = [folder / "adapter.py", folder / "glue.rs", *([FRAMEWORKS / "probe_rs" / "protocol.rs"] if column.language == "rust" else [])]
+    return source.digest(*(f.read_text() for f in files if f.exists()), column.features)
 
 
 def run_files(folder: Path) -> list[RunFile]:
@@ -91,7 +101,9 @@ def run_files(folder: Path) -> list[RunFile]:
 def files_for(files: Iterable[RunFile], column: Column) -> dict[str, RunFile]:
     """Variant -> the file that serves this column's version: of those it is not before, the latest."""
     extension = ".py" if column.language == "python" else ".rs"
-    mine = [f for f in files if f.framework == column.framework and f.path.suffix == extension]
+    mine = [f for f in files if f.framework == column.framework]
+    for wrong in (f for f in mine if f.path.suffix != extension):
+        raise BadInput(f"{wrong.path.parent.name}/{wrong.path.name} for a {column.language} framework", f"a {extension} file", "rename it")
     mine = [f for f in mine if not f.since or not_before(column.version, f.since)]
     mine.sort(key=lambda f: release_key(f.since or "0"))
     return {f.variant: f for f in mine}  # the last one wins
@@ -126,10 +138,10 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
                     "rename it or pin it",
                 )
             stray = set(file.functions()) - items[spec.id] - ({"run"} if not spec.case.timing else {"forward", "step", "gemm"})
-            if stray and spec.item:
+            if stray:
                 raise BadInput(
                     f"{spec.id}/{file.path.name}: function {', '.join(sorted(stray))}",
-                    f"items {', '.join(sorted(items[spec.id]))}",
+                    f"{', '.join(sorted(filter(None, items[spec.id]))) or 'run, or forward, step and gemm'}",
                     "name it like its item, or _private",
                 )
     cells: list[Cell] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import inspect
 import json
 import os
 import signal
@@ -30,8 +31,9 @@ def child(request: dict[str, Any], adapter: Any, reply: int) -> None:
         if "run_from_cpu_s" in request:
             said["run_cpu_s"] = time.process_time() - request["run_from_cpu_s"]
     said["framework_cpu_s"] = request.get("framework_cpu_s", 0.0) + said.get("run_cpu_s", 0.0)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(Exception):  # a cell may have closed them
+        sys.stdout.flush()
+        sys.stderr.flush()
     data = json.dumps(said).encode() + b"\n"
     while data:
         data = data[os.write(reply, data) :]
@@ -52,6 +54,10 @@ def answer(request: dict[str, Any], adapter: Any) -> dict[str, Any]:
     if request.get("time"):
         return timed(request, adapter, run_file, tensors)
     function = getattr(run_file, request["function"])
+    try:
+        inspect.signature(function).bind(**tensors)
+    except TypeError as unfit:  # arguments that do not fit are our fault, not the framework's refusal
+        raise BadRunFile(str(unfit)) from unfit
     request["stage"] = "run"
     start, cpu = time.perf_counter(), time.process_time()
     request["run_from_cpu_s"] = cpu
@@ -93,20 +99,35 @@ class BadRunFile(Exception):
 
 def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dict[str, Any]:
     """An exception as data. ``kind`` tells the framework refusing apart from a name it does not have, a missing tool, and faults of ours."""
-    stage, message = request.get("stage", "adapter"), str(raised)
+    stage = request.get("stage", "adapter")
+    try:
+        message = str(raised)
+    except Exception:  # noqa: BLE001  an exception of a framework may not even be printable
+        message = "(an exception that cannot be printed)"
     frames = traceback.extract_tb(raised.__traceback__)
     if frames and frames[-1].name == "__getattr__":  # numpy and jax say from inside their module that it has no such name
         frames.pop()
     ours = bool(frames) and os.path.abspath(frames[-1].filename) == os.path.abspath(request["file"])
     if any(name in f"{type(raised).__name__}: {message}" for name in getattr(adapter, "TOOLCHAIN_ERRORS", ())):
         kind = "toolchain"
-    elif stage not in ("import", "run") or isinstance(raised, (BadRunFile, SyntaxError)) or (ours and isinstance(raised, NameError)):
+    elif isinstance(raised, SystemExit):
+        kind = "exit"
+    elif isinstance(raised, MemoryError):
+        kind = "memory"
+    elif (
+        stage not in ("import", "run")
+        or isinstance(raised, (BadRunFile, SyntaxError))
+        or (ours and isinstance(raised, (NameError, KeyError)))
+    ):
         kind = "harness"
-    elif (isinstance(raised, AttributeError) and ours and message.startswith("module ")) or isinstance(raised, ImportError):
+    elif ours and (isinstance(raised, ImportError) or (isinstance(raised, AttributeError) and message.startswith("module "))):
         kind = "unresolved"
+    elif isinstance(raised, ImportError):
+        kind = "install"  # a part of the framework that is there cannot be loaded
     else:
         kind = "framework" if stage == "run" else "harness"
-    traceback.print_exception(type(raised), raised, raised.__traceback__)
+    with contextlib.suppress(Exception):
+        traceback.print_exception(type(raised), raised, raised.__traceback__)
     return {"end": "raised", "kind": kind, "stage": stage, "type": type(raised).__name__, "message": message[:500]}
 
 
@@ -122,6 +143,10 @@ def timed(request: dict[str, Any], adapter: Any, run_file: Any, tensors: dict[st
         if function is None:
             continue
         arguments = adapter.load(plan["inputs"][name], request["dtype"]) if name in plan["inputs"] else tensors
+        try:
+            inspect.signature(function).bind(**arguments)
+        except TypeError as unfit:
+            raise BadRunFile(f"{name}: {unfit}") from unfit
         out = adapter.settle(function(**arguments))
         if name == request["function"]:
             request["stage"] = "save"

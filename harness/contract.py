@@ -99,6 +99,11 @@ def validate(spec: Spec) -> None:
             raise BadInput(
                 f"{spec.row}: {what}", "a reference that a wrong answer cannot equal by being empty", "use a random upstream gradient dy"
             )
+    for framework, documented in spec.documented.items():
+        if set(documented.reference(**tensors)) != set(want):
+            raise BadInput(
+                f"{spec.row}: {framework}'s documented reference gives other outputs", f"all of {', '.join(want)}", "return each of them"
+            )
     for name, value in tensors.items():
         if np.issubdtype(value.dtype, np.floating) and not _matters(spec, name, value):
             raise BadInput(

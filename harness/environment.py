@@ -27,6 +27,7 @@ class Environment:
     version: str = ""  # what was really built, where it is local
     toolchain: str = ""
     dropped: dict[str, dict[str, Any]] = field(default_factory=dict)
+    compiled: dict[str, str] = field(default_factory=dict)  # run file -> sha256 of the text that is in the binary
     cause: Cause | None = None
     found: str = ""
     wanted: str = ""
@@ -81,6 +82,10 @@ def read(project: Project, column: Column) -> Environment:
             ),
         )
     return environment
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def lock_digest(path: Path) -> str:

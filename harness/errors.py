@@ -29,7 +29,7 @@ class Exit(enum.IntEnum):
 
 
 EXIT_TABLE = {
-    Exit.CLEAN: "every cell is as its baseline says",
+    Exit.CLEAN: "every cell is as its baseline says, or no worse",
     Exit.NEW: "a cell turned worse than its baseline, or fails and has no baseline",
     Exit.USAGE: "bad input: the command line, a pin or a case; nothing was asked",
     Exit.FIXED: "known failures are gone; nothing turned worse",

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,13 @@ def _problem(record: Any) -> str:
         return "not a record"
     if record.get("schema") != SCHEMA:
         return f"schema {record.get('schema')!r}, wanted {SCHEMA}"
-    missing = [k for k in ("case", "item", "variant", "dtype", "mode", "column", "status", "asked", "checks") if k not in record]
+    missing = [k for k in _required() if k not in record]
     return f"no {', '.join(missing)}" if missing else ""
+
+
+@lru_cache
+def _required() -> tuple[str, ...]:
+    return tuple(json.loads(SCHEMA_FILE.read_text())["required"])
 
 
 def validate(record: Record) -> None:
@@ -182,7 +188,7 @@ class Store:
     def done(self) -> dict[Key, Record]:
         """What this run, before it was stopped, has measured already."""
         records, _ = read_folder(self.folder)
-        return {key(r): r for r in records if r["run"] == self.run}
+        return {key(r): r for r in records if r["run"] == self.run and r["status"] != "error"}  # what could not be asked may be by now
 
     def append(self, record: Record) -> None:
         """Write one record; when this returns it is on the disk.

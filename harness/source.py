@@ -28,26 +28,40 @@ def _python(path: Path) -> dict[str, str]:
         tree = ast.parse(path.read_text())
     except SyntaxError as bad:
         raise BadInput(f"{path}:{bad.lineno}: {bad.msg}", "a run file that parses", "correct that line") from None
-    defined = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    assigned = {t.id: n for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
-    known: dict[str, ast.stmt] = {**defined, **assigned}
-    imports = [ast.unparse(n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-
-    def closure(name: str) -> str:
-        return "\n".join([*imports, *(_plain(known[n]) for n in _reach(name, known))])
-
-    return {n: closure(n) for n, node in defined.items() if isinstance(node, ast.FunctionDef) and not n.startswith("_")}
+    known, always = _top_level(tree)
+    return {
+        n.name: "\n".join([*always, *(_plain(part) for part in _reach(n.name, known))])
+        for n in tree.body
+        if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")
+    }
 
 
-def _reach(name: str, known: dict[str, ast.stmt]) -> list[str]:
-    """``name`` and the names it stands on, in the order of the file."""
+def _top_level(tree: ast.Module) -> tuple[dict[str, ast.stmt], list[str]]:
+    """Every name a module binds -> the statement that binds it; and what every function stands on: imports, and statements run for their effect."""
+    known: dict[str, ast.stmt] = {}
+    always: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            known[node.name] = node
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            always.append(ast.unparse(node))
+        elif isinstance(node, ast.Expr):
+            if not isinstance(node.value, ast.Constant):  # a docstring changes no number; jax.config.update(...) does
+                always.append(ast.unparse(node))
+        else:
+            known |= {n.id: node for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return known, always
+
+
+def _reach(name: str, known: dict[str, ast.stmt]) -> list[ast.stmt]:
+    """The statements that ``name`` stands on, in the order of the file."""
     seen, queue = {name}, [name]
     while queue:
         for node in ast.walk(known[queue.pop()]):
             if isinstance(node, ast.Name) and node.id in known and node.id not in seen:
                 seen.add(node.id)
                 queue.append(node.id)
-    return [n for n in known if n in seen]
+    return list({id(known[n]): known[n] for n in known if n in seen}.values())
 
 
 def _plain(node: ast.stmt) -> str:
@@ -104,13 +118,13 @@ def of(function: Callable[..., Any]) -> str:
 @lru_cache
 def _with_private(path: Path) -> dict[str, str]:
     tree = ast.parse(path.read_text())
-    known: dict[str, ast.stmt] = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    known |= {t.id: n for n in tree.body if isinstance(n, ast.Assign) and not _is_case(n) for t in n.targets if isinstance(t, ast.Name)}
-    return {name: "\n".join(_plain(known[n]) for n in _reach(name, known)) for name in known}
+    tree.body = [n for n in tree.body if not _is_case(n)]
+    known, always = _top_level(tree)
+    return {name: "\n".join([*always, *(_plain(part) for part in _reach(name, known))]) for name in known}
 
 
-def _is_case(node: ast.Assign) -> bool:
-    return any(isinstance(t, ast.Name) and t.id == "CASE" for t in node.targets)
+def _is_case(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "CASE" for t in node.targets)
 
 
 def digest(*parts: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from harness import verdict
 from harness.ask import Asker, slim
 from harness.cell import Cell
+from harness.errors import BadInput
 from harness.record import Record, plain
 from harness.verdict import Verdict
 
@@ -43,7 +44,7 @@ def measure(
                 first[cell.id] = {**record, "message": f"in round {turn + 1} of {rounds}: {record['message']}"}
                 raw.pop(cell.id, None)
     speeds = {cell.id: speed_of(cell, raw[cell.id]) for cell in cells if cell.id in raw}
-    references = [quantities(c, speeds[c.id]) for c in cells if c.id in speeds and c.column.framework == REFERENCE]
+    references = [quantities(c, speeds[c.id]) for c in cells if c.id in speeds and c.column.framework == REFERENCE and not c.variant]
     for cell in cells:
         record = first[cell.id]
         if cell.id in speeds:
@@ -91,7 +92,10 @@ def quantities(cell: Cell, speed: dict[str, Any]) -> dict[str, float]:
 
 
 def _judged(cell: Cell, record: Record, speed: dict[str, Any], reference: dict[str, float] | None) -> Record:
-    findings = verdict.judge_speed(cell.spec, quantities(cell, speed), reference)
+    try:
+        findings = verdict.judge_speed(cell.spec, quantities(cell, speed), reference)
+    except BadInput as unmeasured:
+        return {**record, "status": "error", "cause": "harness", "message": f"{unmeasured.found}; {unmeasured.do}"[:400]}
     decided = verdict.slow(Verdict(status=record["status"], message=record["message"]), findings)
     checks = record["checks"] + [slim(f) for f in findings]
     return {**record, "status": decided.status, "message": decided.message[:400], "checks": checks, "speed": speed}

@@ -69,8 +69,12 @@ def _raised(reply: dict[str, Any]) -> Verdict:
         return Verdict(status="loud", message=message)
     if kind == "unresolved":
         return Verdict(status="absent", message=message)
-    if kind == "toolchain":
-        return Verdict(status="error", cause="toolchain", message=message)
+    if kind in ("toolchain", "install"):
+        return Verdict(status="error", cause="toolchain" if kind == "toolchain" else "install", message=message)
+    if kind == "exit":
+        return Verdict(status="crash", message=f"ended the process before it answered: {message}")
+    if kind == "memory":
+        return Verdict(status="crash", message=f"an allocation was refused at its memory cap: {message}")
     return Verdict(status="error", cause="harness", message=f"{reply.get('stage', '')}: {message}")
 
 
@@ -124,7 +128,9 @@ def judge_speed(spec: Spec, mine: dict[str, float], reference: dict[str, float] 
             )
         theirs = (reference or {}).get(limit.quantity, 0.0)
         if limit.factor and theirs > 0:
-            bound, note = limit.factor * theirs, f"{limit.factor:g} x the reference framework's {theirs:.3g} in this run"
+            # Never looser than the absolute bound: a reference that is slow itself must not excuse another, nor itself.
+            bound = min(limit.factor * theirs, limit.absolute)
+            note = f"{limit.factor:g} x the reference framework's {theirs:.3g} in this run, and at most {limit.absolute:g}"
         else:
             bound, note = limit.absolute, "absolute" if limit.factor is None else "absolute: the reference framework was not in this run"
         value = mine[limit.quantity]
@@ -153,7 +159,8 @@ def slow(verdict: Verdict, speed: tuple[Finding, ...]) -> Verdict:
 def change(record: dict[str, Any], before: dict[str, Any] | None) -> Change:
     """How a cell stands to its baseline, per check: a second, new failure never hides behind a known one.
 
-    `new`: worse than before, a further check fails, or it fails without a baseline. `fixed`: nothing fails that failed. `changed`: the rest.
+    `new`: bad in another way than before, a further check fails, an answer is gone, or it fails without a baseline. `fixed`: nothing fails
+    that failed. `changed`: the rest, neither better nor worse.
     `loud` where it was `ok` is new; `loud` turning `silent` is new. A cell that could not be asked now, or then, is `changed`, never new or fixed.
     """
     status = record["status"]
@@ -162,13 +169,11 @@ def change(record: dict[str, Any], before: dict[str, Any] | None) -> Change:
     was = before["status"]
     if status == was:
         now, then = _failing(record), _failing(before)
-        return "same" if now == then else ("new" if now - then else "fixed")
+        return "same" if now == then or status not in BAD else ("new" if now - then else "fixed")
+    if status in BAD or (was in EXECUTED and status in ("absent", "untested")):
+        return "new"  # another bad word is another failure; an answer that is gone may be a typing error
     if status not in EXECUTED or was not in EXECUTED:
-        return "new" if status in BAD else "changed"
-    if status in BAD:
-        # A bad status in place of another bad one is worse only if its word is, or if a further check fails.
-        order = list(STATUSES)
-        return "new" if was not in BAD or order.index(status) < order.index(was) or _failing(record) - _failing(before) else "changed"
+        return "changed"
     if status == "loud":
         return "new" if was in ("ok", "differs") else "fixed"
     return "fixed" if was in BAD or was == "loud" else "changed"

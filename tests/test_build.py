@@ -115,6 +115,18 @@ def test_an_interpreter_that_is_gone_is_an_install_error(fakes, column):
     assert "is gone" in environment.read(fakes, column).found
 
 
+def test_a_probe_older_than_its_run_file_is_not_asked(fakes, column, asker):
+    """The record would carry the new text beside the old binary's answer."""
+    cell = next(c for c in all_cells(fakes, [column]) if c.spec.id == "many")
+    name = f"many/{cell.file.path.name}"
+    manifest = {"column": column.id, "binary": sys.executable, "compiled": {name: environment.sha256(cell.file.path)}}
+    environment.manifest(fakes, column).write_text(json.dumps(manifest))
+    cell.file.path.write_text(cell.file.path.read_text() + "# edited\n")
+    answer = asker.ask(cell)
+    assert (answer["status"], answer["cause"]) == ("error", "build")
+    assert "changed since fake-1.0 was built" in answer["message"]
+
+
 def test_the_sessions_are_the_columns():
     listed = subprocess.run([sys.executable, "-m", "harness", "list", "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert {c["column"] for c in json.loads(listed.stdout)} == {c.id for c in pins.read(Project().pins)}

@@ -11,6 +11,7 @@ from harness.cell import load_specs
 from harness.contract import validate
 from harness.errors import BadInput
 from harness.matrix import all_cells
+from harness.project import Project
 
 
 @pytest.fixture
@@ -192,6 +193,47 @@ def test_a_second_reference_is_in_the_version(fakes):
     before = asked(fakes)
     edit(file, "return {'y': x}", "return {'y': w}")
     assert {i.split("@")[0] for i in changed(before, asked(fakes))} == {"scale"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("A, B = 1, 2", "A, B = 1, 3"),
+        ("B: int = 2", "B: int = 3"),
+        ("B = 1\nB += 1", "B = 1\nB += 2"),
+        ("if True:\n    B = 2", "if True:\n    B = 3"),
+        ("B = 2\nprint(1)", "B = 2\nprint(2)"),
+    ],
+    ids=["tuple", "annotated", "augmented", "conditional", "for its effect"],
+)
+def test_every_way_to_bind_a_name_is_in_the_version(tmp_path, before, after):
+    texts = []
+    for n, line in enumerate((before, after)):
+        file = tmp_path / f"run_fake.v{n}.py"
+        file.write_text(f"{line}\n\n\ndef run(x):\n    return {{'y': x * B}}\n")
+        texts.append(source.functions(file)["run"])
+    assert texts[0] != texts[1]
+
+
+def test_the_adapter_is_in_the_version():
+    column = pins.select(pins.read(Project().pins), ["torch"])[0]
+    rust = pins.select(pins.read(Project().pins), ["burn-0.21.0"])[0]
+    assert cell.glue(column) != cell.glue(dataclasses.replace(column, framework="jax"))
+    assert cell.glue(rust) != cell.glue(dataclasses.replace(rust, features=("std",)))
+
+
+def test_a_misspelt_function_is_refused(fakes):
+    file = fakes.cases / "scale" / "run_fake.nan.py"
+    file.write_text(file.read_text().replace("def run", "def rum"))
+    source.functions.cache_clear()
+    with pytest.raises(BadInput, match="function rum"):
+        all_cells(fakes, columns(fakes))
+
+
+def test_a_file_of_the_wrong_language_is_refused(fakes):
+    (fakes.cases / "scale" / "run_fake.other.rs").write_text("pub fn run() {}\n")
+    with pytest.raises(BadInput, match="for a python framework"):
+        all_cells(fakes, columns(fakes))
 
 
 def test_rust_functions_are_cut_by_syntax_tree(tmp_path):

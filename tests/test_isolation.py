@@ -1,5 +1,6 @@
 """Every way a cell can end, told by fakes: exactly its status, within its limit, and no process left."""
 
+import contextlib
 import os
 import threading
 import time
@@ -35,11 +36,28 @@ ENDS = {
     "no_such_module": ("absent", None, "numpy.optim", set()),
     "typing_error": ("error", "harness", "NameError", set()),
     "no_compiler": ("error", "toolchain", "g++ not found", set()),
+    "other_arguments": ("error", "harness", "got an unexpected keyword argument 'dy'", set()),
+    "own_table": ("error", "harness", "KeyError", set()),
+    "says_exit": ("crash", None, "ended the process", set()),
+    "closes_stdout": ("ok", None, "", set()),
+    "unprintable": ("loud", None, "cannot be printed", set()),
+    "one_big_allocation": ("crash", None, "memory cap", set()),
+    "broken_part": ("error", "install", "libsomething", set()),
     "not_a_dict": ("error", "harness", "wanted a dict", set()),
     "wrong_name": ("error", "harness", "answers dX", set()),
     "broken_file": ("error", "harness", "answer file cannot be read", set()),
     "garbles_pipe": ("error", "harness", "cannot be read", set()),
 }
+
+
+def serving(project):
+    """Every process of this test, wherever it hangs in the tree: its command line, inherited by forks, names the project's folder."""
+    found = set()
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if str(project.root).encode() in line.read_bytes() and alive(int(line.parent.name)):
+                found.add(int(line.parent.name))
+    return found
 
 
 def test_every_fake_is_told(fake_cells):
@@ -66,6 +84,7 @@ def test_end(variant, how, asker, fake_cells, monkeypatch):
     assert asker.ask(fake_cells[""])["status"] == "ok", "the worker answers the next cell"
     workers = {w._process.pid for w in asker.ever}
     assert set(descendants(os.getpid())) == workers, "only the warm worker is left"
+    assert serving(asker.project) == workers, "and nothing that escaped it"
     assert asker.ever[-1]._process.poll() is None
 
 

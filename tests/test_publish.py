@@ -51,6 +51,16 @@ def test_a_stale_record_is_neither_drawn_nor_published(fakes, run):
     assert [r["variant"] for r in record.read_folder(fakes.baseline)[0]] == [""]
 
 
+def test_a_partial_run_keeps_the_rest_of_the_baseline(fakes, run):
+    page.write(fakes, publish=True)
+    (fakes.baseline / "gone-1.0.jsonl").write_text("")
+    (fakes.latest / "fake-1.0.jsonl").unlink()
+    record.write_folder(fakes.latest, run[:1])
+    page.write(fakes, publish=True)
+    assert len(record.read_folder(fakes.baseline)[0]) == 2
+    assert not (fakes.baseline / "gone-1.0.jsonl").exists()
+
+
 def check(name, *, holds, got):
     return {"check": name, "holds": holds, "got": got}
 

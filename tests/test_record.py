@@ -26,9 +26,17 @@ def a_record(case="scale", run="r1", **more):
         "dtype": "float32",
         "mode": "eager",
         "column": "fake-1.0",
+        "framework": "fake",
+        "version": "1.0",
         "status": "ok",
+        "cause": None,
+        "message": "",
         "asked": "0" * 16,
         "checks": [],
+        **dict.fromkeys(("run_s", "cpu_s", "peak_bytes", "load"), 0),
+        **dict.fromkeys(("log", "file", "function", "file_sha256", "at"), ""),
+        "speed": None,
+        "environment": {},
         **more,
     }
 
@@ -105,7 +113,7 @@ from harness.record import Store
 from test_record import a_record
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(Path({str(tmp_path)!r})).open("q")
-resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2100, 2100))
 try:
     for i in range(100):
         store.append(a_record(case=f"case{{i}}"))
@@ -117,7 +125,7 @@ except Exception as full:
     found, bad = record.read(tmp_path / "fake-1.0.jsonl")
     assert 4 <= len(found) <= 6, "what was whole before the disk filled"
     assert len(bad) <= 1
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 900
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 2100
 
 
 @pytest.mark.parametrize("folder", ["/proc/silentbench", "/dev/null/silentbench"])

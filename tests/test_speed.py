@@ -106,3 +106,15 @@ def test_a_ratio_is_taken_to_the_reference_of_the_same_run(timed):
     assert [f.holds for f in alone] == [True, True]
     assert [f.holds for f in beside] == [False, True]
     assert "5 x the reference framework's 2" in beside[0].note
+
+
+def test_a_slow_reference_excuses_nobody(timed):
+    slow = {"backward_ratio": 50.0, "memory_ratio": 1.0}
+    assert [f.holds for f in verdict.judge_speed(timed[0].spec, slow, slow)] == [False, True], "not even itself"
+
+
+def test_what_was_not_timed_is_our_error_and_ends_nothing(fakes, asker, timed):
+    file = fakes.cases / "timed" / "run_fake.py"
+    file.write_text(file.read_text().replace("def forward(", "def _forward("))
+    found = {c.column.id: r for c, r in speed.measure(asker, [c for c in timed if not c.variant], rounds=1)}
+    assert {(r["status"], r["cause"]) for r in found.values()} == {("error", "harness")}

@@ -31,13 +31,17 @@ def answer(status, *failed):
         (answer("silent", "dx"), answer("silent", "dw"), "new"),
         (answer("silent", "dx", "dw"), answer("silent", "dx"), "fixed"),
         (answer("slow", "backward_ratio"), answer("silent", "dx"), "new"),
-        (answer("silent", "dx"), answer("crash"), "changed"),
+        (answer("silent", "dx"), answer("crash"), "new"),
         (answer("crash"), answer("silent", "dx"), "new"),
         (answer("ok"), answer("error"), "changed"),
         (answer("error"), answer("ok"), "changed"),
         (answer("error"), answer("silent", "dx"), "new"),
         (answer("absent"), answer("ok"), "changed"),
         (answer("ok"), answer("differs", "dx"), "changed"),
+        (answer("differs", "dx"), answer("differs", "dw"), "same"),
+        (answer("ok"), answer("absent"), "new"),
+        (answer("silent", "dx"), answer("untested"), "new"),
+        (answer("silent", "dx"), answer("hang"), "new"),
     ],
 )
 def test_change(before, now, how):
@@ -48,7 +52,7 @@ def test_change(before, now, how):
 def test_only_bad_or_refusing_answers_are_new_and_errors_never_count(before, now):
     how = change(answer(now), answer(before))
     if how == "new":
-        assert now in BAD or now == "loud"
+        assert now in BAD or now in ("loud", "absent", "untested")
     if now == "error":
         assert how in ("same", "changed")
     if before == now:

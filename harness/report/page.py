@@ -31,7 +31,12 @@ def write(project: Project, *, publish: bool) -> Path:
     baseline, _ = record.read_folder(project.baseline)
     if publish:
         _publishable(records)
-        record.write_folder(project.baseline, records)
+        # What this run did not ask stays as it was, as long as it answers today's question; columns that are no pins any more go.
+        kept = {record.key(r): r for r in summary.current(cells, baseline)} | {record.key(r): r for r in records}
+        record.write_folder(project.baseline, kept.values())
+        for file in set(project.baseline.glob("*.jsonl")) - {project.baseline / f"{c.column.id}.jsonl" for c in cells}:
+            file.unlink()
+        records = list(kept.values())
         overhead = project.latest / "overhead.json"
         if overhead.exists():
             (project.baseline / "overhead.json").write_text(overhead.read_text())

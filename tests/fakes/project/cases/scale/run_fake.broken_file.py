@@ -1,11 +1,11 @@
 import sys
 
 
-def garbage(tensors, path):
+def _garbage(tensors, path):
     with open(path, "wb") as out:
         out.write(b"\xff" * 100)
 
 
 def run(x, w, dy):
-    sys.modules["adapter"].save = garbage
+    sys.modules["adapter"].save = _garbage
     return {"y": x * w, "dx": dy * w, "dw": (dy * x).sum((0, 1))}

@@ -1,0 +1,2 @@
+def run(x, w):
+    return {"y": x * w}
