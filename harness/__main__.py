@@ -45,7 +45,7 @@ def choose(project: Annotated[Path, typer.Option(help="A folder with cases/ and 
 
 @app.command(name="list")
 def list_(columns: Columns = None, keyword: Keyword = "", as_json: Json = False) -> None:
-    """The cells, one a line, as -k matches them."""
+    """The cells, one a line; -k here takes words joined by `and`."""
     project = CHOSEN["project"]
     chosen = all_cells(project, pins.select(pins.read(project.pins), columns or []))
     chosen = [c for c in chosen if all(word in c.id for word in keyword.split(" and "))]

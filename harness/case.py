@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One question to one output of an answer. ``allowed`` gives the perturbation of an element that the check must object to, for the mutants."""
+    """One question to one output of an answer: close to the reference's, elementwise or as a whole."""
 
     output: str
     norm: Norm = "elementwise"
@@ -152,7 +152,6 @@ class Case:
     absent: Mapping[str, Absent] = field(default_factory=dict)
     documented: Mapping[str, Documented] = field(default_factory=dict)  # framework -> second reference
     tracker: Mapping[str, str] = field(default_factory=dict)  # framework -> upstream link and note; decides nothing
-    since: Mapping[str, str] = field(default_factory=dict)  # framework -> first version that offers it
     compiled: Sequence[str] = ()  # dtypes also asked in compiled mode
     repeat: int = 1
     timing: Timing | None = None

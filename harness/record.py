@@ -15,7 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from harness.errors import BadInput, CannotKeep
+from harness.errors import CannotKeep
 
 SCHEMA = 1
 SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
@@ -245,16 +245,3 @@ class Store:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def only(records: Iterable[Record], columns: Iterable[str]) -> list[Record]:
-    """The records of these columns.
-
-    Raises:
-        BadInput: none of them has any.
-    """
-    wanted = set(columns)
-    chosen = [r for r in records if r["column"] in wanted]
-    if not chosen:
-        raise BadInput("no records", f"records of {', '.join(sorted(wanted))}", "run the cells first: python3 noxfile.py")
-    return chosen

@@ -176,6 +176,5 @@ CASE = Case(
         "torch": "accepting more than 2-D: https://github.com/pytorch/pytorch/pull/180561",
         "candle": "no Muon up to 0.11.1",
     },
-    since={"torch": "2.9.0", "burn": "0.20.0"},
     guards="trainer/optim.py",
 )
