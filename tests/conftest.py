@@ -17,13 +17,12 @@ def pytest_make_parametrize_id(val):
     return getattr(val, "row", None)
 
 
-@pytest.fixture
-def fakes(tmp_path):
+def project_of_fakes(folder):
     """A copy of the fakes' project whose two columns are ready: the harness's own interpreter."""
     from harness import pins
     from harness.project import Project
 
-    root = tmp_path / "project"
+    root = folder / "project"
     shutil.copytree(FAKES, root, ignore=shutil.ignore_patterns("__pycache__", "results"))
     project = Project(root)
     project.locks.mkdir(exist_ok=True)
@@ -32,6 +31,17 @@ def fakes(tmp_path):
         ready.parent.mkdir(parents=True, exist_ok=True)
         ready.write_text(json.dumps({"column": column.id, "python": sys.executable, "toolchain": "test"}))
     return project
+
+
+@pytest.fixture
+def fakes(tmp_path):
+    return project_of_fakes(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def fakes_once(tmp_path_factory):
+    """The same, for tests that only read what one run gave."""
+    return project_of_fakes(tmp_path_factory.mktemp("fakes"))
 
 
 @pytest.fixture

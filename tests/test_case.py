@@ -170,7 +170,7 @@ def test_what_can_change_a_number_changes_the_version(fakes, old, new):
     ("file", "old", "new"),
     [
         ("case.py", "factor=5.0", "factor=6.0"),
-        ("case.py", "absolute=400.0", "absolute=500.0"),
+        ("case.py", "absolute=40.0", "absolute=50.0"),
         ("run_fake.py", '"y": x @ w}\n\n\ndef gemm', '"y": w.T @ x}\n\n\ndef gemm'),
         ("run_fake.py", "a @ b", "b @ a"),
     ],
