@@ -38,7 +38,7 @@ class Asker:
 
     project: Project
     run: str
-    spent_cpu_s: dict[str, float] = field(default_factory=lambda: {"cells": 0.0, "framework": 0.0})
+    framework_cpu_s: float = 0.0  # of the cells asked so far, what was their framework's own
     ever: list[Worker] = field(default_factory=list)  # every worker this run has started
     _workers: dict[str, Worker] = field(default_factory=dict)
     _environments: dict[str, Environment] = field(default_factory=dict)
@@ -162,8 +162,7 @@ class Asker:
             key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
             request["command"] = [environment.binary, "ask", key, cell.dtype, inputs, outputs, "{reply}", json.dumps(request["time"])]
         reply = self._worker(cell, environment).ask(request)
-        self.spent_cpu_s["cells"] += reply.get("cpu_s", 0.0)
-        self.spent_cpu_s["framework"] += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
+        self.framework_cpu_s += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
         return {**reply, "outputs": outputs}
 
     def _extra(self, cell: Cell) -> dict[str, str]:

@@ -49,6 +49,11 @@ class Cell:
         return f"{self.spec.row}{variant}@{self.dtype}{mode}"
 
     @property
+    def key(self) -> tuple[str, str, str, str, str, str]:
+        """What its record's `record.key` will be."""
+        return (self.spec.id, self.spec.item, self.variant, self.dtype, self.mode, self.column.id)
+
+    @property
     def id(self) -> str:
         return f"{self.address}-{self.column.id}"
 

@@ -56,7 +56,6 @@ class Worker:
     environment: Environment
     adapter: Path | None
     import_cpu_s: float = 0.0
-    own_cpu_s: float = 0.0  # what the worker itself used, children and import left out
     _process: subprocess.Popen[bytes] | None = None
     _replies: int = -1
     _buffer: bytes = field(default=b"")
@@ -79,7 +78,6 @@ class Worker:
         if reply is None or reply.get("id") != self._count:
             code = self.stop()
             return {"end": "worker", "message": f"the worker gave no reply (exit status {code})"}
-        self.own_cpu_s += reply["worker_cpu_s"]
         return reply
 
     def _start(self) -> str:

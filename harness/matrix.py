@@ -102,7 +102,7 @@ class Matrix:
 
     def answer(self, cell_id: str) -> Record:
         cell = self.cells[cell_id]
-        known = self._done.get(_key(cell))
+        known = self._done.get(cell.key)
         if known is None:
             self._show(cell)
             self.asker.close_others(cell.column.id)
@@ -113,7 +113,7 @@ class Matrix:
     def answer_timed(self, cell_id: str) -> Record:
         """The record of a timed cell: the first one of a case asks all its columns, interleaved."""
         cell = self.cells[cell_id]
-        known = self._done.get(_key(cell)) or self._timed.get(cell_id)
+        known = self._done.get(cell.key) or self._timed.get(cell_id)
         if known is None:
             # All of them again, also where a stopped run had some: a ratio is of one run, interleaved.
             group = [c for c in self.cells.values() if c.spec.row == cell.spec.row and c.dtype == cell.dtype]
@@ -139,11 +139,11 @@ class Matrix:
         own = me.ru_utime + me.ru_stime
         workers = children.ru_utime + children.ru_stime
         imports = sum(w.import_cpu_s for w in self.asker.ever)
-        total = own + workers - imports - self.asker.spent_cpu_s["framework"]
+        total = own + workers - imports - self.asker.framework_cpu_s
         return {
             "cells": asked,
             "own_cpu_s": round(own, 3),
-            "framework_cpu_s": round(self.asker.spent_cpu_s["framework"] + imports, 3),
+            "framework_cpu_s": round(self.asker.framework_cpu_s + imports, 3),
             "per_cell_cpu_s": round(total / asked, 4),
         }
 
@@ -164,7 +164,3 @@ class Matrix:
     def _show(self, cell: Cell) -> None:
         if self.progress:
             self.progress.update(self._task, description=f"{cell.column.id} {cell.address}"[:44].ljust(44))
-
-
-def _key(cell: Cell) -> Key:
-    return (cell.spec.id, cell.spec.item, cell.variant, cell.dtype, cell.mode, cell.column.id)

@@ -222,9 +222,6 @@ class Store:
         if self._lock:
             self._lock.release()
 
-    def state(self) -> dict[str, Any]:
-        return self._state()
-
     def _tidy(self) -> None:
         """At the start of a new run: drop superseded answers and broken lines."""
         records, _ = read_folder(self.folder)

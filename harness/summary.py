@@ -17,12 +17,8 @@ from harness.record import Record
 
 def current(cells: list[Cell], records: list[Record]) -> list[Record]:
     """The records that still answer a cell of today: same question, same version of it."""
-    asked = {record.key({**_names(c), "column": c.column.id}): c.asked for c in cells}
+    asked = {c.key: c.asked for c in cells}
     return [r for r in records if asked.get(record.key(r)) == r["asked"]]
-
-
-def _names(cell: Cell) -> dict[str, str]:
-    return {"case": cell.spec.id, "item": cell.spec.item, "variant": cell.variant, "dtype": cell.dtype, "mode": cell.mode}
 
 
 def oracles(specs: list[Spec]) -> tuple[list[mutants.Outcome], list[str]]:

@@ -34,7 +34,7 @@ def sample(project: Project, n: int, seed: int) -> list[Record]:
 
 def verify(project: Project, committed: list[Record], said: Callable[[Record], None] = lambda _: None) -> Iterator[Difference]:
     """Ask each again. Status and failed checks must be the same, and each failed check's got the same to its seven digits or to 1 % of it."""
-    cells = {(c.spec.id, c.spec.item, c.variant, c.dtype, c.mode, c.column.id): c for c in all_cells(project, pins.read(project.pins))}
+    cells = {c.key: c for c in all_cells(project, pins.read(project.pins))}
     with Asker(project, run="verify") as asker:
         for old in sorted(committed, key=lambda r: r["column"]):
             asker.close_others(old["column"])

@@ -31,7 +31,7 @@ def main(column_id="torch-2.15.0"):
             walls.append(time.perf_counter() - began)
             if answer["status"] in ("error", "crash", "hang"):
                 sys.exit(f"{answer['status']}: {answer['message']}")
-        framework = asker.spent_cpu_s["framework"]
+        framework = asker.framework_cpu_s
         workers = list(asker.ever)
     total, imports = cpu_s() - start, sum(w.import_cpu_s for w in workers)
     own = total - framework - imports
