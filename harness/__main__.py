@@ -164,7 +164,7 @@ def build(
         do = f"install it (pyenv install {missing}, or uv python install {missing}); the other columns work without it"
         made = builder.refuse(project, one, "interpreter", f"no Python {missing} for {one.id}", f"Python {missing}", do)
     else:
-        backend = torch_backend if one.framework == "torch" else ""
+        backend = torch_backend if one.folder == "torch" else ""
         made = builder.build(project, one, cells.load_specs(project), venv=venv, backend=backend)
     for (case, why), n in Counter((key.split("/")[0], why["message"]) for key, why in made.dropped.items()).items():
         print(f"  {case}: {n} functions do not compile: {why}")

@@ -190,7 +190,7 @@ class Asker:
     def _worker(self, cell: Cell, environment: Environment) -> Worker:
         column = cell.column
         if column.id not in self._workers:
-            adapter = self.project.frameworks / column.framework / "adapter.py" if column.language == "python" else None
+            adapter = self.project.frameworks / column.folder / "adapter.py" if column.language == "python" else None
             self._workers[column.id] = Worker(environment=environment, adapter=adapter)
             self.ever.append(self._workers[column.id])
         return self._workers[column.id]

@@ -56,16 +56,19 @@ def _python(project: Project, column: Column, venv: Path | None, backend: str) -
             _uv(column, "pip", "install", "--python", str(python), "--torch-backend", backend, *column.requires)
         else:
             _uv(column, "pip", "sync", "--python", str(python), "--require-hashes", str(lock))
-        if column.local:
+        if column.local and not column.source:
             _uv(column, "pip", "install", "--python", str(python), "--no-deps", "--reinstall", column.local)
         stamp.write_text(want)
+    if column.source:
+        _link(venv, column)
+    named = column.requires[0].partition("==")[0] if column.source else column.framework
     asked = "import importlib.metadata as m, platform as p, sys; print(p.python_implementation(), p.python_version()); print(m.version(sys.argv[1]))"
-    facts = subprocess.run([python, "-c", asked, column.framework], capture_output=True, text=True, check=False)
+    facts = subprocess.run([python, "-c", asked, named], capture_output=True, text=True, check=False)
     if facts.returncode:
         raise CannotBuild(
             "interpreter",
-            f"{python} does not run, or has no {column.framework}: {facts.stderr.strip()[-200:]}",
-            f"Python {column.python} with {column.framework}",
+            f"{python} does not run, or has no {named}: {facts.stderr.strip()[-200:]}",
+            f"Python {column.python} with {named}",
             "python3 noxfile.py -s clean, then again",
         )
     toolchain, version = facts.stdout.splitlines()[:2]
@@ -75,9 +78,16 @@ def _python(project: Project, column: Column, venv: Path | None, backend: str) -
         lock=environment.lock_digest(lock),
         backend=backend,
         local=column.local,
-        version=version,
+        version=column.version if column.source else version,
         toolchain=toolchain,
     )
+
+
+def _link(venv: Path, column: Column) -> None:
+    """Put the framework that is a folder of ours, and nothing else of ours, among the packages: a link, so that what runs is what a cell's version hashes."""
+    for packages in venv.glob("lib/python3*/site-packages"):
+        (packages / column.framework).unlink(missing_ok=True)
+        (packages / column.framework).symlink_to(column.source)
 
 
 def _rust(project: Project, column: Column, specs: list[Spec]) -> Environment:
@@ -138,8 +148,8 @@ def _room(project: Project, column: Column) -> None:
 
 
 def _local_digest(column: Column) -> str:
-    if not column.local:
-        return ""
+    if not column.local or column.source:
+        return ""  # a link is made at each build
     path = Path(column.local)
     newest = max((p.stat().st_mtime_ns for p in path.rglob("*.py")), default=0) if path.is_dir() else path.stat().st_mtime_ns
     return f"{path} {newest}"

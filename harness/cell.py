@@ -68,6 +68,8 @@ class Cell:
         code = self.file.functions().get(self.function, "") if self.file else ""
         if self.file and spec.case.timing:
             code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))
+        if self.file and self.column.source:
+            code += source.reached(code, Path(self.column.source), self.column.framework)
         limits = [(x.quantity, x.factor, x.absolute) for x in spec.case.timing.limits] if spec.case.timing else []
         own = spec.tol[self.dtype]
         tolerances = [
@@ -83,7 +85,7 @@ class Cell:
 @lru_cache
 def glue(column: Column) -> str:
     """The text between a run file and the harness: a framework's adapter, or its glue and the Rust half of the protocol."""
-    folder = FRAMEWORKS / column.framework
+    folder = FRAMEWORKS / column.folder
     files = [folder / "adapter.py", folder / "glue.rs", *([FRAMEWORKS / "probe_rs" / "protocol.rs"] if column.language == "rust" else [])]
     return source.digest(*(f.read_text() for f in files if f.exists()), column.features)
 

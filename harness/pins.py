@@ -30,12 +30,19 @@ class Column:
     features: tuple[str, ...] = ()
     disk_gb: float = 0.0
     compiles: bool = False  # whether its adapter has a compiled mode
+    adapter: str = ""  # the framework whose adapter serves it, where it is not its own
+    source: str = ""  # where the framework is a folder of ours, not a package of a registry: that folder
     tags: tuple[str, ...] = ()
     local: str = ""  # the checkout or wheel it was built from, where a maintainer asked for one
 
     @property
     def id(self) -> str:
         return f"{self.framework}-local" if self.local else f"{self.framework}-{self.version}"
+
+    @property
+    def folder(self) -> str:
+        """Where under harness/frameworks/ its adapter or glue is."""
+        return self.adapter or self.framework
 
     @property
     def lock(self) -> str:
@@ -85,6 +92,18 @@ def read(pins: Path) -> list[Column]:
     return columns
 
 
+def _package(place: Path, framework: str) -> str:
+    """The folder of a Python package: ``place`` itself, or the one in it that has the framework's name.
+
+    Raises:
+        BadInput: there is none.
+    """
+    for folder in (place / framework, place):
+        if (folder / "__init__.py").is_file():
+            return str(folder.resolve())
+    raise BadInput(f"no package {framework} in {place}", f"a checkout with {framework}/__init__.py, or that folder", "correct the path")
+
+
 def _versions(pins: Path, framework: str, table: dict[str, Any]) -> list[Column]:
     versions = table.get("versions")
     if not isinstance(versions, dict) or not versions or table.get("language") not in ("python", "rust"):
@@ -100,6 +119,8 @@ def _versions(pins: Path, framework: str, table: dict[str, Any]) -> list[Column]
         lists: dict[str, Any] = {
             k: tuple(s.format(version=version) for s in options.pop(k, ())) for k in ("requires", "crates", "features")
         }
+        if "source" in options:
+            options["source"] = _package(pins.resolve().parent.parent / options["source"], framework)
         try:
             columns.append(Column(framework=framework, version=version, tags=tags, **lists, **options))
         except TypeError as bad:
@@ -144,5 +165,6 @@ def local_column(columns: list[Column], text: str) -> Column:
         raise BadInput(f"--local {text}", f"FRAMEWORK=PATH with one of {known}", "for example: --local candle=../candle")
     if not Path(path).exists():
         raise BadInput(f"--local {text}: nothing there", "a checkout or a wheel", "correct the path")
-    newest = [c for c in mine if "newest" in c.tags] or mine
-    return dataclasses.replace(newest[-1], local=str(Path(path).resolve()), tags=(framework, "local"))
+    newest = ([c for c in mine if "newest" in c.tags] or mine)[-1]
+    source = _package(Path(path), framework) if newest.source else ""
+    return dataclasses.replace(newest, local=str(Path(path).resolve()), source=source, tags=(framework, "local"))

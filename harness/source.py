@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from importlib.util import resolve_name
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,35 @@ def _rust(path: Path) -> dict[str, str]:
         else:
             shared += tokens(node)
     return {name: " ".join(shared) + "\n" + text for name, text in public.items()}
+
+
+@lru_cache
+def reached(code: str, package: Path, name: str) -> str:
+    """Every module of ``package`` (imported as ``name``) that runs where ``code`` has run its imports; comments and docstrings left out."""
+    modules = {".".join((name, *file.relative_to(package).with_suffix("").parts)): file for file in package.rglob("*.py")}
+    modules = {module.removesuffix(".__init__"): file for module, file in modules.items()}
+    texts: dict[str, str] = {}
+    queue = list(_imports(code, name))
+    while queue:
+        module = queue.pop()
+        if module in modules and module not in texts:
+            tree = ast.parse(modules[module].read_text())
+            texts[module] = "\n".join(_plain(n) for n in tree.body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)))
+            queue += _imports(texts[module], module if modules[module].name == "__init__.py" else module.rpartition(".")[0])
+    return "".join(f"\n# {module}\n{texts[module]}" for module in sorted(texts))
+
+
+def _imports(code: str, inside: str) -> Iterator[str]:
+    """The dotted names that ``code``, a module of the package ``inside``, imports, and the packages they are in."""
+    for node in ast.walk(ast.parse(code)):
+        dotted: list[str] = []
+        if isinstance(node, ast.Import):
+            dotted = [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), inside)
+            dotted = [f"{base}.{a.name}" for a in node.names]  # what is imported from a package may be a module of it
+        for name in dotted:
+            yield from accumulate(name.split("."), "{}.{}".format)
 
 
 def of(function: Callable[..., Any]) -> str:

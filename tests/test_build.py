@@ -90,6 +90,17 @@ def test_the_cpu_index_is_an_opt_in_that_is_recorded(fakes, column, uv, asker):
     assert result.backend == environment.read(fakes, column).backend == "cpu"
 
 
+def test_a_framework_that_is_a_folder_of_ours_is_linked_in_and_not_installed(fakes, column, uv):
+    packages = fakes.root / "venv" / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    for name in ("first", "second"):
+        (fakes.root / name).mkdir()
+        ours = dataclasses.replace(column, source=str(fakes.root / name), local=str(fakes.root), requires=("torch==1.0",))
+        assert made(fakes, ours).version == column.version
+        assert (packages / column.framework).readlink() == fakes.root / name
+    assert [line.split()[:2] for line in uv()] == [["pip", "sync"]]
+
+
 def test_the_failure_becomes_error_records(fakes, column, asker):
     made(fakes, column)
     cell = next(c for c in all_cells(fakes, [column]) if c.spec.id == "many")

@@ -44,6 +44,7 @@ def test_newest_is_the_newest_stable(tmp_path):
 def test_the_columns_of_the_first_page():
     assert {c.id for c in COLUMNS if "quick" in c.tags} == {
         "numpy-2.4.6", "torch-2.15.0", "jax-0.10.2", "mlx-0.32.4", "candle-0.11.0", "candle-0.11.1", "burn-0.20.1", "burn-0.21.0",
+        "trainer-0.1.0",
     }  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def test_locks_name_no_host_and_pin_every_package():
 
 def test_selecting():
     assert [c.id for c in pins.select(COLUMNS, ["candle-*"])] == ["candle-0.11.0", "candle-0.11.1"]
-    assert len(pins.select(COLUMNS, ["newest"])) == 6
+    assert len(pins.select(COLUMNS, ["newest"])) == 7
     with pytest.raises(BadInput, match="no column 'tensorflow'"):
         pins.select(COLUMNS, ["tensorflow"])
 

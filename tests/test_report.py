@@ -343,6 +343,17 @@ def test_an_accused_control_is_said_first(run):
     assert "The control column is accused: rope_axis (silent)" in Page(page_of(run, records)).words()
 
 
+def test_our_own_trainer_is_marked_and_is_nobodys_choice(run, page):
+    records = [
+        {**r, "framework": "trainer", "column": "trainer-0.1.0", "version": "0.1.0"} if r["framework"] == "torch" else r
+        for r in run.records
+    ]
+    html = page_of(run, records)
+    assert '<span class="version">0.1.0</span> <span class="tag">ours</span>' in html
+    assert "<b>trainer</b>" not in html.partition("maintaining")[0]
+    assert "ours" not in page.words()
+
+
 def test_a_square_without_a_record_is_drawn_as_such_and_a_row_without_any_is_named(run):
     records = [r for r in run.records if r["case"] != "muon_dimensionality" and not (r["case"] == "rope_axis" and r["framework"] == "burn")]
     html = page_of(run, records)

@@ -171,5 +171,5 @@ CASE = Case(
         "bias_grad stalled up to 0.32.1 (3326, 3909, PR 4387)",
         "burn": "the ndarray backend refuses bfloat16",
     },
-    guards="trainer/train.py",
+    guards="trainer/model.py, trainer/attention.py",
 )

@@ -75,6 +75,11 @@ def first_adamw_step(grad):
     return {"update": -LR * looked_ahead * np.sign(grad)}
 
 
+def plain_adamw_step(grad):
+    """Without weight decay: m and v debiased are g and g^2, so each entry moves by the learning rate."""
+    return {"update": -LR * np.sign(grad)}
+
+
 def wide(rng):
     return {"grad": grid(rng, 16, 4)}
 
@@ -152,6 +157,11 @@ CASE = Case(
                     reference=table_as_stored,
                     link="mlx 0.32.4, docstring of mlx.optimizers.Muon: Note, and 'follows the original implementation'",
                     why=WARNED,
+                ),
+                "trainer": Documented(
+                    reference=plain_adamw_step,
+                    link="trainer/optim.py, its first line and by_role",
+                    why="Muon is for hidden matrices: an embedding takes an AdamW step",
                 ),
                 "burn": Documented(
                     reference=table_as_stored, link="burn-optim 0.20.1 and 0.21.0, muon.rs, doc comment of MuonConfig", why=WARNED

@@ -24,6 +24,7 @@ from harness.verdict import BAD, EXECUTED, STATUSES
 
 TEMPLATES = Path(__file__).parent / "templates"
 CONTROL = "numpy"  # the references re-ordered: a column that must never be accused
+OURS = "trainer"  # the reference trainer of this repository: asked like any framework, and none to choose
 OPEN_ITEMS = 20  # a sweep with more rows starts folded; print and browsers without :has() show it open
 
 
@@ -119,6 +120,7 @@ def render(
             blocks=throughput.blocks(kept, by_id),
             environments=list(ran.environments.values()),
             control=CONTROL,
+            ours=OURS,
             script=script,
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         )
@@ -187,7 +189,7 @@ def _changes(square: Square) -> list[Changed]:
 
 def _choices(heads: Sequence[ColumnHead], cases: Sequence[CaseView]) -> list[Choice]:
     choices = []
-    for head in (h for h in heads if h.newest and h.framework != CONTROL):
+    for head in (h for h in heads if h.newest and h.framework not in (CONTROL, OURS)):
         squares = [row.squares[head.id] for case in cases for row in case.rows if head.id in row.squares]
         counts = Counter(s.status for s in squares)
         choices.append(
