@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from gradarbiter import checks, frameworks
+from gradarbiter.remembered import Remembered
 from gradarbiter.result import NotAsked, Report, Result
 from gradarbiter.subject import Check, Expect, Subject
 
@@ -25,8 +26,8 @@ def check(
 ) -> Report:
     """Ask every step check of a model, its loss, a batch and its optimizer; all of them are left as they were.
 
-    ``loss_fn(model, batch)`` returns the mean loss, a scalar tensor of the framework. ``expect`` is what you know of the model. ``only`` and ``skip`` name checks
-    (`gradarbiter.checks.names()`). ``options`` are the adapter's: ``predict``, ``tokens``, ``step``, ``reference``.
+    ``loss_fn(model, batch)`` returns the mean loss, a scalar tensor of the framework. ``expect`` is what you know of the model.
+    ``only`` and ``skip`` name checks (`gradarbiter.checks.names()`). ``options`` are the adapter's: ``predict``, ``tokens``, ``step``, ``reference``.
 
     Raises:
         ValueError: no adapter knows the model, or a check is not known.
@@ -41,8 +42,8 @@ def ask(subject: Subject, *, expect: Expect | None = None, only: Iterable[str] =
     for name in (*wanted, *unwanted):
         if name not in known:
             raise ValueError(f"found:   check {name!r}\nwanted:  one of {', '.join(known)}\ndo this: correct the name")
-    expect = expect or Expect()
-    results = [one(name, checks.load(name), subject, expect) for name in known if name in wanted and name not in unwanted]
+    expect, once = expect or Expect(), cast(Subject, Remembered(subject))
+    results = [one(name, checks.load(name), once, expect) for name in known if name in wanted and name not in unwanted]
     return Report(subject=f"{subject.framework}: {len(subject.parameters())} parameters", results=tuple(results))
 
 

@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from typing import Any, Protocol
 
 from gradarbiter.core import Array
+from gradarbiter.recipe import Recipe
 from gradarbiter.result import Finding
 
 Arrays = Mapping[str, Array]
@@ -68,6 +69,10 @@ class Expect:
     trained: bool = False  # a trained model's loss may be anything
     batch_mixing: bool = False  # rows of a batch may influence each other in evaluation
     hidden: Sequence[str] | None = None  # patterns of the matrices that Muon may hold; None: every matrix that is no table and no head
+    dtype: str | None = (
+        None  # what matrix products are meant to be computed in; None: what autocast says, else the narrowest trainable parameter's
+    )
+    recipe: Recipe | None = None  # which rule updates each parameter
 
 
 class Subject(Protocol):
@@ -91,8 +96,11 @@ class Subject(Protocol):
     def gradients(self, batch: Any = None, *, training: bool = True) -> tuple[float, dict[str, Array | None]]:
         """Loss, and the gradient of every trainable parameter; None where the framework gives none."""
 
-    def outputs(self, batch: Any = None) -> Array:
-        """What the model predicts in evaluation mode, float32 or wider. Raises NotAsked where there is no way to know."""
+    def outputs(self, batch: Any = None, *, seed: int = 0) -> Array:
+        """What the model predicts in evaluation mode, float32 or wider; ``seed``: of random numbers that it draws itself, not of those that `loss_fn` draws.
+
+        Raises NotAsked where there is no way to know.
+        """
 
     def output_gradient(self) -> tuple[float, Array, Array]:
         """Loss, outputs and d loss / d outputs in evaluation mode. Raises NotAsked."""
@@ -100,8 +108,11 @@ class Subject(Protocol):
     def step(self) -> None:
         """One training step as the user's loop does it. Raises NotAsked without an optimizer or a step of the user's."""
 
-    def accumulated(self) -> dict[str, Array | None]:
-        """The gradient that the user's own loop hands to the optimizer for its next step, several micro-batches together. Raises NotAsked."""
+    def accumulated(self, *, training: bool = True, seed: int | None = 0) -> dict[str, Array | None]:
+        """The gradient that the user's own loop hands to the optimizer for its next step, several micro-batches together. Raises NotAsked.
+
+        ``seed`` None: with the random numbers that the coming `step` will draw.
+        """
 
     def groups(self) -> list[Group]:
         """Raises NotAsked where the optimizer's groups cannot be read."""
