@@ -235,7 +235,7 @@ def tests(session):
     session.run(str(PYTHON), "-m", "ruff", "check", ".", external=True)
     session.run(str(PYTHON), "-m", "ruff", "format", "--check", ".", external=True)
     session.run(str(PYTHON), "-m", "mypy", external=True)
-    session.run(str(PYTHON), "-m", "pytest", "-m", "not real and not trainer", *session.posargs, external=True)
+    session.run(str(PYTHON), "-m", "pytest", "-m", "not real and not trainer and not arbiter", *session.posargs, external=True)
 
 
 @nox.session(name="tests-real", venv_backend="none", default=False)
@@ -251,6 +251,41 @@ def tests_trainer(session):
     """The reference trainer: its own environment with torch; -- [-m "not slow"]."""
     python, files = locked(session, HERE / ".nox" / "trainer", "trainer"), sorted(map(str, Path("tests").glob("test_trainer_*.py")))
     session.run(python, "-m", "pytest", "-m", "trainer", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(name="bench-trainer", venv_backend="none", default=False)
+def bench_trainer(session):
+    """The trainer's speed beside transformers' Llama and a GPT-2, into results/benchmarks/trainer.json: -- [--rounds N] [--fresh]."""
+    python = locked(session, HERE / ".nox" / "trainer", "trainer")
+    session.run(python, "-m", "tests.bench_trainer", *session.posargs, external=True, interrupt_timeout=10)  # it says what it keeps
+
+
+@nox.session(venv_backend="none", default=False)
+def trainer(session):
+    """Tokens a second, MFU, memory and price of a preset in a few minutes, unattended: -- paper --device cuda."""
+    session.run(locked(session, HERE / ".nox" / "trainer", "trainer"), "-m", "trainer.trial", *session.posargs, external=True)
+
+
+@nox.session(name="tests-arbiter", venv_backend="none", default=False)
+def tests_arbiter(session):
+    """Gradarbiter on real frameworks: one environment with torch, jax, keras, tinygrad and mlx; -- [-m "not slow"]."""
+    python, files = locked(session, HERE / ".nox" / "arbiter", "arbiter"), sorted(map(str, Path("tests").glob("test_gradarbiter_*.py")))
+    session.run(python, "-c", "", external=True)  # tinygrad's compiler links itself when its Python first starts
+    session.run(python, "-m", "pytest", "-m", "arbiter", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(venv_backend="none", default=False)
+def detection(session):
+    """What gradarbiter catches of the trainer's faults, and whom it accuses: into results/detection.json; -- [-k NAME]."""
+    python = locked(session, HERE / ".nox" / "trainer", "trainer")
+    session.run(python, "-m", "tests.detection", *session.posargs, external=True, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(venv_backend="none", default=False)
+def rivals(session):
+    """What gradcheck, Lightning, HF's Trainer and traincheck catch of the trainer's faults, into results/rivals.json (2 h): -- [--tools ...] [--sample N]."""
+    python = locked(session, HERE / ".nox" / "rivals", "rivals")
+    session.run(python, "-m", "tests.rivals", *session.posargs, external=True, env={"OMP_NUM_THREADS": "1"})
 
 
 def build_columns(session, patterns):

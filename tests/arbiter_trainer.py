@@ -3,47 +3,43 @@
 Shapes: B sequences, T positions, D width, N query heads, K key heads, H channels of a head, V vocabulary.
 """
 
-import contextlib
 import math
-from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
 
-from gradarbiter.frameworks.torch import TorchSubject
+from gradarbiter.recipe import Recipe, adamw, muon
 from gradarbiter.subject import Answer, Expect
 from trainer import device, step
 from trainer.model import PADDING
 
 
 def shown(run):
-    """A run between two steps as a subject: its own step, its own accumulation, the micro-batches of its next step as the batch."""
-    return TrainerSubject(run)
+    """The arguments of `gradarbiter.check` for a run between two steps: its own step and accumulation, and the micro-batches of its next step as the batch."""
+    return {
+        "model": run.model,
+        "batch": torch.cat([step.next_batch(run, micro) for micro in range(run.config.accumulate)]),
+        "loss_fn": mean_loss(run.config),
+        "optimizer": run.optimizers,
+        "expect": expected(run.config),
+        "step": lambda: step.one_step(run),
+        "accumulate": lambda: accumulate(run),
+        "reference": None if run.config.dropout else second_implementation(run.config),
+        "keep": [Counter(run)],
+    }
 
 
-class TrainerSubject(TorchSubject):
+class Counter:
+    """Where the run is: what a step changes beside weights and optimizers."""
+
     def __init__(self, run):
         self.run = run
-        super().__init__(
-            run.model,
-            torch.cat([step.next_batch(run, micro) for micro in range(run.config.accumulate)]),
-            mean_loss(run.config),
-            run.optimizers,
-            step=lambda: step.one_step(run),
-            accumulate=lambda: accumulate(run),
-            reference=None if run.config.dropout else second_implementation(run.config),
-        )
 
-    @contextlib.contextmanager
-    def kept(self):
-        run = self.run
-        before = {"step": run.step, "tokens_seen": run.tokens_seen, "outcomes": list(run.outcomes)}
-        with super().kept():
-            try:
-                yield
-            finally:
-                for name, value in before.items():
-                    setattr(run, name, value)
+    def state_dict(self):
+        return {"step": self.run.step, "tokens_seen": self.run.tokens_seen, "outcomes": list(self.run.outcomes)}
+
+    def load_state_dict(self, state):
+        self.run.step, self.run.tokens_seen, self.run.outcomes = state["step"], state["tokens_seen"], list(state["outcomes"])
 
 
 def mean_loss(config):
@@ -75,7 +71,26 @@ def expected(config):
         next_token=True,
         vocab_size=config.vocab_size,
         padding=PADDING,
+        recipe=meant(config),
     )
+
+
+def meant(config):
+    """The optimizers by the configuration's words, and where the configuration has none, by the trainer's documentation (eps, Newton-Schulz)."""
+    betas = {"beta1": config.beta1, "beta2": config.beta2, "eps": 1e-10}
+    decayed = adamw(config.lr, weight_decay=config.weight_decay, **betas)
+    matrices = muon(config.muon_lr, momentum=config.momentum, weight_decay=config.weight_decay, dtype="float32")
+    plain = adamw(config.lr, weight_decay=0.0, **betas)
+    rules = dict.fromkeys(("layers.*.attention.*.weight", "layers.*.ffn.*.weight"), matrices if config.optimizer == "muon" else decayed)
+    return Recipe(rules | {"*": plain}, clip=config.clip or None, schedule=lambda at: share(at, config))
+
+
+def share(at, config):
+    """Of the peak learning rate: a linear rise over the warm-up, then half a cosine from 1 down to `final` at the last step."""
+    if at < config.warmup:
+        return (at + 1) / config.warmup
+    done = (at - config.warmup) / (config.steps - 1 - config.warmup)
+    return config.final + (1 - config.final) * (1 + math.cos(math.pi * done)) / 2
 
 
 def second_implementation(config):
@@ -138,7 +153,3 @@ def turned(x_BTNH, config):
     angle_TH = torch.arange(x_BTNH.shape[1], dtype=torch.float64)[:, None] * frequency
     z = torch.complex(x_BTNH[..., :half], x_BTNH[..., half:]) * torch.polar(torch.ones_like(angle_TH), angle_TH)[:, None]
     return torch.cat([z.real, z.imag], -1)
-
-
-def with_options(config, **options):
-    return replace(config, **options)

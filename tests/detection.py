@@ -1,0 +1,156 @@
+"""Every fault of the trainer's catalogue, and healthy set-ups by the dozen, asked by gradarbiter: into results/detection.json and docs/detection.md.
+
+Careful to judge by `detection_expected.py`, which was written before the first run: caught is a fault whose own check accuses and names what it should; that
+another check accuses too is in the table, and does not count. Every accusation of a healthy set-up is shown with its seed.
+"""
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from rich.progress import track
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from detection_expected import EXPECTED  # noqa: E402
+
+OUT, PAGE = HERE.parent / "results" / "detection.json", HERE.parent / "docs" / "detection.md"
+COMMAND = "python3 noxfile.py -s detection"
+SEEDS = 20
+SHOWN = 3  # names a check; the run itself prints all
+
+
+def fault(job):
+    from detection_trainer import results_of
+
+    from trainer.faults import CATALOGUE
+
+    name, folder = job
+    results, wanted = results_of(name, folder), EXPECTED[name]
+    found = {r.check: list(dict.fromkeys(f.parameter for f in r.accusations)) for r in results if r.accusations}
+    named = [f for r in results for f in r.accusations if wanted and r.check == wanted[0] and fnmatchcase(f.parameter, wanted[1])]
+    return {
+        "fault": name,
+        "layer": CATALOGUE[name].layer,
+        "does": CATALOGUE[name].does,
+        "check": wanted[0] if wanted else None,
+        "caught": bool(named),
+        "parameter": named[0].parameter if named else None,
+        "says": f"{named[0].kind}: {named[0].text}" if named else None,
+        "step": named[0].numbers.get("step") if named else None,
+        "also": {check: names[:SHOWN] for check, names in found.items() if not (wanted and check == wanted[0])},
+        "raised": {r.check: r.reason for r in results if r.status == "error"},
+    }
+
+
+def healthy(job):
+    name, folder = job
+    accused = []
+    for seed in range(SEEDS):
+        for result in _healthy_results(name, seed, folder):
+            if result.status in ("fail", "error"):
+                says = [f"{f.kind} {f.parameter}: {f.text}" for f in result.accusations] or [result.reason]
+                accused.append({"seed": seed, "check": result.check, "says": says[0]})
+    return {"configuration": name, "seeds": SEEDS, "accused": accused}
+
+
+def _healthy_results(name, seed, folder):
+    import arbiter_zoo
+    import detection_trainer
+
+    import gradarbiter
+
+    if name in RUNS:
+        return detection_trainer.results_of(None, folder, seed=seed, **RUNS[name])
+    return gradarbiter.check(**arbiter_zoo.ZOO[name](seed)).results
+
+
+# Healthy runs of the trainer, which the run checks are asked of too; the situations are those that some faults need.
+RUNS = {
+    "run": {},
+    "run, padded rows": {"situation": "padding"},
+    "run, a zero embedding": {"situation": "zero embedding"},
+    "run, tied head": {"options": {"head": "tied"}},
+    "run, dropout": {"options": {"dropout": 0.3}},
+    "run, AdamW": {"options": {"optimizer": "adamw", "weight_decay": 0.1}},
+    "run, strong decay": {"options": {"weight_decay": 0.5}},
+    "run, clipped": {"options": {"clip": 0.05}},
+}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="nox -s detection --", description=__doc__.splitlines()[0])
+    parser.add_argument("-k", default="", help="only faults and set-ups whose name has this in it; nothing is written")
+    chosen = parser.parse_args(argv)
+    from arbiter_zoo import ZOO
+
+    from trainer import data, faults
+
+    if unknown := faults.CATALOGUE.keys() ^ EXPECTED.keys():
+        found = f"found:   {sorted(unknown)} in only one of catalogue and expectation"
+        sys.exit(f"{found}\nwanted:  the same faults in both\ndo this: edit tests/detection_expected.py")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = data.sample(Path(temporary) / "sample", vocab=500)
+        wanted = [(fault, name) for name in EXPECTED] + [(healthy, name) for name in (*RUNS, *ZOO)]
+        jobs = [(ask, (name, folder)) for ask, name in wanted if chosen.k in name]
+        with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), max_workers=2) as pool:
+            futures = [pool.submit(ask, job) for ask, job in jobs]
+            rows = [future.result() for future in track(futures, description="asked")]
+    faulty, sound = [r for r in rows if "fault" in r], [r for r in rows if "configuration" in r]
+    found = {"totals": totals(faulty, sound), "faults": faulty, "healthy": sound}
+    for row in faulty:
+        if not row["caught"]:
+            print(f"not caught: {row['fault']} (by {row['check']}); others: {', '.join(row['also']) or 'none'}")
+    for row in sound:
+        for one in row["accused"]:
+            print(f"accused: {row['configuration']} seed {one['seed']}: {one['check']}: {one['says']}")
+    print(found["totals"])
+    if not chosen.k:
+        OUT.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        PAGE.write_text("\n".join(page(found)) + "\n")
+    return 0 if not found["totals"]["accused"] and found["totals"]["caught"] >= 0.95 * found["totals"]["faults"] else 3
+
+
+def totals(faulty, sound):
+    return {
+        "faults": len(faulty),
+        "caught": sum(row["caught"] for row in faulty),
+        "healthy": len(sound),
+        "healthy_runs": sum(row["seeds"] for row in sound),
+        "accused": sum(len(row["accused"]) for row in sound),
+    }
+
+
+def page(found):
+    t = found["totals"]
+    yield "# What gradarbiter catches, and whom it accuses"
+    yield ""
+    yield f"Made by `{COMMAND}`; do not edit. The numbers behind it: [results/detection.json](../results/detection.json)."
+    yield ""
+    yield f"**{t['caught']} of {t['faults']} planted faults** are caught by the check that was named for them before the first run"
+    yield "(`tests/detection_expected.py`), which has to name the right parameter too."
+    yield f"**{t['accused']} accusations** of {t['healthy']} healthy set-ups over {t['healthy_runs']} runs (seeds 0 to {SEEDS - 1})."
+    yield "Faults are planted in the reference trainer (`trainer/faults/`), one at a time, in a model of width 32. A check that accuses nobody"
+    yield "here may still miss the same fault elsewhere: tests show errors, never their absence."
+    yield ""
+    yield "| fault | layer | what it does | caught by | names | says | others that accuse |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in sorted(found["faults"], key=lambda r: r["caught"]):
+        caught = row["check"] if row["caught"] else "**nothing**"
+        cells = (row["fault"], row["layer"], row["does"], caught, row["parameter"] or "", row["says"] or "", ", ".join(row["also"]))
+        yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    yield ""
+    yield "| healthy set-up | seeds | accusations |"
+    yield "|---|---|---|"
+    for row in found["healthy"]:
+        says = "; ".join(f"seed {one['seed']}: {one['check']}: {one['says']}" for one in row["accused"])
+        yield f"| {row['configuration'].replace('_', ' ')} | {row['seeds']} | {says or 0} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
