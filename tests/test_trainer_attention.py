@@ -73,16 +73,50 @@ def test_under_autocast_bf16_stays_near_float64():
     torch.testing.assert_close(got.double(), want, rtol=0, atol=4 * 6 * 2**-9 * 3)
 
 
-def test_flex_attention_with_the_same_mask_agrees_forward():
-    """The CUDA path as far as a CPU goes: FlexAttention has no backward there."""
+def on_cuda(length, window, _device):
+    """What `plan` gives for a GPU, with its mask on the CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = attention._block_mask
+        patch.setattr(attention, "_block_mask", lambda length, window, _device: made(length, window, CPU))
+        return PLAN(length, window, torch.device("cuda"))
+
+
+PLAN = attention.plan
+
+
+def test_the_cuda_path_with_a_window_agrees_forward(monkeypatch):
+    """As far as a CPU goes: FlexAttention has no backward there."""
     from torch.nn.attention.flex_attention import flex_attention
 
-    tensors, _ = inputs(140, channels=16, dtype=torch.float32)
-    heads_first = [t.detach().transpose(1, 2) for t in tensors]
-    mask = attention._block_mask(140, 50, CPU)
+    monkeypatch.setattr(attention, "_flex_function", lambda *, inside_compile: flex_attention)
+    tensors = [t.detach() for t in inputs(140, channels=16, dtype=torch.float32)[0]]
     with pytest.warns(UserWarning, match="without torch.compile"):
-        got = flex_attention(*heads_first, block_mask=mask, enable_gqa=True).transpose(1, 2)
+        got = on_cuda(140, 50, CPU)(*tensors)
     torch.testing.assert_close(got, naive(*tensors, 50), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("window", [140, 200])
+def test_the_cuda_path_without_a_window_agrees(window):
+    """It runs on a CPU as it is: values and gradients."""
+    tensors, dy = inputs(140)
+    got, want = on_cuda(140, window, CPU)(*tensors), naive(*tensors, 140)
+    torch.testing.assert_close(got, want, rtol=0, atol=1e-13)
+    for mine, theirs in zip(torch.autograd.grad(got, tensors, dy), torch.autograd.grad(want, tensors, dy), strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_the_cuda_path_compiles_as_one_graph_mask_and_all(monkeypatch):
+    from trainer import config, device, model, step
+
+    built = model.LM(config.nano(vocab_size=300, length=140, window=50)).eval()
+    rows = torch.randint(0, 300, (2, 141), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        want = built.loss(rows)[0]
+        monkeypatch.setattr(attention, "plan", on_cuda)
+        torch._dynamo.reset()
+        got = device.compiled(step.Objective(built), backend="aot_eager")(rows)
+    torch.testing.assert_close(got, want, rtol=1e-5, atol=0)
 
 
 @pytest.mark.parametrize("window", [50, 140])
@@ -121,9 +155,15 @@ def test_it_beats_masked_sdpa_at_the_benchmarks_shape(window, ratio):
     assert best["masked"] > ratio * best["ours"], best
 
 
-@pytest.mark.parametrize(("length", "window"), [(512, 128), (512, 512), (50, 16)])
-def test_less_is_computed_than_the_square(length, window):
-    computed, needed = attention.keys_computed(length, window, "cpu"), speed.mean_context(length, window)
-    assert needed <= computed
-    if window < length / 2:
-        assert computed < 0.75 * length
+@pytest.mark.parametrize(("length", "window", "keys"), [(512, 128, 160), (512, 512, 320), (500, 100, 163.84), (64, 64, 40)])
+def test_what_is_computed_is_what_hfu_counts_and_less_than_the_square(length, window, keys):
+    """By torch's own count of the products; a dense mask would compute every key for every query."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    tensors, _ = inputs(length, channels=16, dtype=torch.float32)
+    with FlopCounterMode(display=False) as counted:
+        attention.plan(length, window, CPU)(*tensors)
+    a_key = 2 * 2 * 2 * 6 * 16 * length  # two products, a multiplication and an addition, two sequences of six heads
+    assert counted.get_total_flops() / a_key == pytest.approx(keys)
+    assert attention.keys_computed(length, window, "cpu") == pytest.approx(keys)
+    assert speed.mean_context(length, window) <= keys < 0.65 * length

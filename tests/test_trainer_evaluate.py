@@ -1,40 +1,27 @@
 """The scores against models whose scores are known, and against seeded defects; then the command on a trained checkpoint."""
 
+import dataclasses
 import json
 import math
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
 
-from trainer import choices, config, data, evaluate, generate, train, trained  # noqa: E402
+from trainer_table import VOCAB, Table, knows_the_rule  # noqa: E402
+
+from trainer import config, data, evaluate, store, train, trained  # noqa: E402
 from trainer import tokenizer as tk  # noqa: E402
 
 pytestmark = pytest.mark.trainer
-VOCAB = 50
-
-
-class Table(torch.nn.Module):
-    """A model whose next-token logits are a table's row: all that it knows is the token before."""
-
-    def __init__(self, table_VV, length=16):
-        super().__init__()
-        self.table_VV = table_VV
-        self.config = config.nano(vocab_size=len(table_VV), length=length)
-
-    def forward(self, tokens_BT):
-        return self.table_VV[tokens_BT]
 
 
 def progression(windows=24, length=16):
     """Each token is the one before plus 3."""
     start_W1 = torch.randint(0, VOCAB, (windows, 1), generator=torch.Generator().manual_seed(0))
     return (start_W1 + 3 * torch.arange(length + 1)) % VOCAB
-
-
-def knows_the_rule():
-    return Table(8 * torch.eye(VOCAB).roll(3, 1))
 
 
 def knows_no_order():
@@ -69,116 +56,33 @@ def test_shuffling_hurts_a_model_that_uses_order_and_no_other():
     assert blind.low <= 0 <= blind.high
 
 
+def test_the_interval_of_the_position_effect_covers_as_often_as_it_says():
+    """Windows come in pairs, plain and shuffled: hard windows are hard either way, and that must not widen the interval."""
+    random = np.random.default_rng(0)
+    covered, widths = 0, []
+    for _ in range(200):
+        hard = random.gamma(4.0, 1.0, 40)
+        plain, shuffled = hard, hard * random.normal(1.5, 0.05, 40)
+
+        answers = [shuffled, plain]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(evaluate, "window_nll", lambda *_, answers=answers: torch.from_numpy(answers.pop())[:, None])
+            found = evaluate.position_effect(None, progression(windows=40), seed=len(widths))
+        covered += found.low <= 0.5 <= found.high
+        widths.append(found.high - found.low)
+    assert 183 <= covered <= 194  # 95 % of 200 is 190, and a bootstrap of 40 windows covers a little less; of a 90 % interval it were 172
+    assert np.mean(widths) < 0.05  # drawn apart, the two means would scatter by 0.16 each
+
+
 def test_position_effect_is_repeatable_and_needs_two_windows():
     assert evaluate.position_effect(knows_the_rule(), progression()) == evaluate.position_effect(knows_the_rule(), progression())
     with pytest.raises(ValueError, match=r"found: +1 windows"):
         evaluate.position_effect(knows_the_rule(), progression(windows=1))
 
 
-@pytest.mark.parametrize(("right", "low", "high"), [(48, 0.186, 0.304), (42, 0.159, 0.272)])
-def test_wilson_intervals_of_the_paper(right, low, high):
-    """24.0 % and 21.0 % of 200 items: the intervals overlap, so the paper's two scores cannot be told apart."""
-    assert choices.wilson(right, 200) == pytest.approx((low, high), abs=5e-4)
-
-
-def test_wilson_at_the_ends():
-    assert choices.wilson(0, 10)[0] == 0
-    assert 0.2 < choices.wilson(0, 10)[1] < 0.35
-    low, high = choices.wilson(7, 10)
-    assert choices.wilson(3, 10) == pytest.approx((1 - high, 1 - low))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return data.sample(tmp_path_factory.mktemp("data") / "sample", vocab=500)
-
-
-@pytest.fixture(scope="module")
-def tokenizer(folder):
-    return tk.load(folder / "tokenizer.json")
-
-
-def test_a_longer_choice_is_not_punished_for_its_length(tokenizer):
-    """All tokens equally likely: unnormalised, the shortest choice wins; by characters, length as such decides nothing."""
-    model = Table(torch.zeros(tokenizer.get_vocab_size(), tokenizer.get_vocab_size()), length=64)
-    item = choices.Item(question="A", choices=("q", "the the the the"), answer=1)
-    found = choices.answered(model, tokenizer, [item])
-    assert found["unnormalised"]["right"] == 0
-    assert found["by_characters"]["right"] == 1
-    assert found["chance"] == 0.5
-
-
-def test_log_likelihood_is_of_the_continuation_alone(tokenizer):
-    size = tokenizer.get_vocab_size()
-    model = Table(torch.zeros(size, size), length=64)
-    tokens = len(tokenizer.encode(" the stove").ids)
-    for context in ("", "A kettle", "long " * 100):
-        assert choices.log_likelihood(model, tokenizer, context, " the stove") == pytest.approx(-tokens * math.log(size), rel=1e-6)
-
-
-def test_context_and_continuation_have_the_tokens_of_the_whole(tokenizer):
-    for item in choices.read(tk.SAMPLE / "choices.jsonl"):
-        for choice in item.choices:
-            apart = tokenizer.encode(item.question).ids + tokenizer.encode(" " + choice).ids
-            assert apart == tokenizer.encode(f"{item.question} {choice}").ids
-
-
-def test_a_model_of_nan_is_right_about_nothing(tokenizer):
-    size = tokenizer.get_vocab_size()
-    found = choices.answered(Table(torch.full((size, size), math.nan), length=64), tokenizer, choices.read(tk.SAMPLE / "choices.jsonl"))
-    assert found["by_characters"]["right"] == 0
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"question": "a", "choices": ["b"], "answer": 0}',
-        '{"question": "a", "choices": ["b", "c"], "answer": 2}',
-        '{"question": "a", "choices": ["b", ""], "answer": 0}',
-        '{"question": "a", "choices": ["b", "c"], "answer": "0"}',
-    ],
-)
-def test_a_bad_item_is_refused_with_its_line(line, tmp_path):
-    path = tmp_path / "items.jsonl"
-    path.write_text('{"question": "a", "choices": ["b", "c"], "answer": 0}\n' + line + "\n")
-    with pytest.raises(ValueError, match=r"line 2.*\nwanted: +an item"):
-        choices.read(path)
-
-
-@pytest.mark.parametrize(
-    ("ids", "period"),
-    [
-        ([], None),
-        (list(range(40)), None),
-        ([5] * 11, None),  # too short to say
-        ([5] * 12, 1),
-        ([9, 8, 7, *[1, 2, 3] * 4], 3),
-        ([1, 2, 3] * 4 + [9], None),  # it left the loop
-        ([*range(20), *range(20)], None),  # twice is not a loop
-        ([*range(20)] * 3, 20),
-        ([1, 1, 2] * 5, 3),
-    ],
-)
-def test_loops(ids, period):
-    assert generate.loop(ids) == period
-
-
-def test_generation_follows_the_model_and_says_that_it_loops():
-    model = knows_the_rule()
-    assert generate.following(model, [1], new=4, end=0) == [4, 7, 10, 13]
-    stuck = Table(8 * torch.eye(VOCAB))
-    ids = generate.following(stuck, [7], new=20, end=0)
-    assert generate.loop(ids) == 1
-    assert generate.following(stuck, [0], new=20, end=0) == []
-
-
-def test_sampling_depends_on_the_seed_alone():
-    flat = Table(torch.zeros(VOCAB, VOCAB))
-    one, again, other = (generate.following(flat, [1], new=12, end=-1, temperature=1.0, seed=seed) for seed in (3, 3, 4))
-    assert one == again
-    assert one != other
 
 
 @pytest.fixture(scope="module")
@@ -233,6 +137,49 @@ def test_another_tokenizer_is_refused(run, tmp_path, capsys):
 def test_a_missing_run_is_refused(tmp_path, capsys):
     assert evaluate.main(["--run", str(tmp_path), "--data", str(tmp_path)]) == 2
     assert "found:   no good checkpoint" in capsys.readouterr().err
+
+
+def test_held_out_windows_are_each_once_and_held_out(folder):
+    tokens = data.Tokens(folder)
+    count = tokens.windows("held_out", 48)
+    drawn = evaluate.held_out_windows(tokens, 48, 10_000)
+    assert len(drawn) == len({tuple(row.tolist()) for row in drawn}) == count
+    held = np.concatenate(tokens._shards["held_out"]).astype(np.int64)
+    assert sorted(drawn[:, 0].tolist()) == sorted(held[: count * 48 : 48].tolist())
+
+
+def test_the_twin_is_another_draw(run):
+    """Of the same seed it would be the trained model's own beginning, and share with it what training did not change."""
+    found = trained.read(run)
+    same = train.train(dataclasses.replace(found.config, vocab_size=0, out="", steps=1, lr=0.0, muon_lr=0.0, data=found.config.data))
+    assert not torch.equal(evaluate.random_twin(found.config).embedding.weight, same.model.embedding.weight)
+
+
+def test_a_checkpoint_from_a_gpu_is_evaluated_on_the_cpu_in_its_own_arithmetic(run, folder, tmp_path):
+    (newest, *_) = store.folders(run / "checkpoints")
+    files = store.read(newest)
+    state = json.loads(files["state.json"])
+    state["config"] |= {"device": "cuda", "dtype": "bfloat16", "stream": "bfloat16"}
+    store.write(tmp_path / "checkpoints", 40, {**files, "state.json": json.dumps(state).encode()}, keep=1)
+    wanted = evaluate.evaluate(trained.read(run), folder, most=4)["subsets"]["en"]["trained"]
+    found = evaluate.evaluate(trained.read(tmp_path), folder, most=4)["subsets"]["en"]["trained"]
+    assert found["nats_per_token"] == pytest.approx(wanted["nats_per_token"], rel=0.01)
+    assert found != wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["rope_axis", "rope_missing"])
+def test_position_effect_does_not_tell_broken_positions(folder, fault):
+    """What it is not: without a rotation a causal model still knows the last token, and loses as much as a healthy one when it is taken away."""
+    from trainer import faults
+
+    chosen = config.nano(data=str(folder), out="", steps=150, progress=False)
+    windows = evaluate.held_out_windows(data.Tokens(folder), 64, 100)
+    healthy = evaluate.position_effect(train.train(chosen, say=lambda _: None).model.eval(), windows)
+    with faults.plant(fault):
+        broken = evaluate.position_effect(train.train(chosen, say=lambda _: None).model.eval(), windows)
+    assert healthy.low > 0.1
+    assert broken.effect > 0.7 * healthy.effect
 
 
 def test_what_is_read_back_is_what_was_trained(run):

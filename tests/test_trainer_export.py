@@ -151,6 +151,14 @@ def test_weights_that_do_not_fit_are_refused(spoil, says):
         trained.import_weights(LM(ours.config), weights)
 
 
+def test_rows_that_pad_the_vocabulary_are_empty_whatever_they_were():
+    again = LM(model_of().config)
+    trained.import_weights(again, {name: w[:300] if "embed" in name or "head" in name else w for name, w in model_of().folded().items()})
+    assert again.embedding.weight.shape[0] == 384
+    assert not again.embedding.weight[300:].any()
+    assert not again.head.weight[300:].any()
+
+
 def test_untied_weights_do_not_become_a_tied_model():
     with pytest.raises(ValueError, match="a head that is not the embedding"):
         trained.import_weights(LM(model_of(head="tied").config), model_of().folded())
@@ -169,6 +177,8 @@ def test_the_command_exports_a_run_with_its_tokenizer(folder, tmp_path):
     for text in ("সকালে মা পুকুরপা\u09dcে গেলেন।", "He read  the letter twice.\n"):
         assert theirs.encode(text, add_special_tokens=False) == ours.encode(text).ids
         assert theirs.decode(theirs.encode(text, add_special_tokens=False)) == text
+    written = json.loads((hf / "config.json").read_text())
+    assert (written["bos_token_id"], written["eos_token_id"]) == (0, 0)  # what lm-eval puts before a text, and generation stops at
     assert theirs.eos_token == tk.END
     assert theirs.eos_token_id == 0
     wanted, found = both(trained.read(out).model, hf)
@@ -214,3 +224,14 @@ def test_a_run_starts_from_imported_weights(folder, tmp_path):
         wanted = sum(float(ours.loss(b)[0]) for b in batches) / sum(int(step.scored(b)) for b in batches)
     assert run.losses[0] == pytest.approx(wanted, rel=1e-5)  # scales were folded: rounding
     assert export.main(["start", "--weights", str(path), *shape]) == 2  # it has begun
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no safetensors", b"\xff" * 100])
+def test_weights_that_cannot_be_read_are_refused(content, folder, tmp_path, capsys):
+    path = tmp_path / "model.safetensors"
+    if content is not None:
+        path.write_bytes(content)
+    argv = ["start", "--weights", str(path), "--data", str(folder), "--out", str(tmp_path / "run"), "--progress", "false"]
+    assert export.main(argv) == 2
+    assert f"found:   {path}: " in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

@@ -1,8 +1,12 @@
 """Every planted fault changes what it says, there first, raises nothing, and leaves no trace."""
 
 import inspect
+import math
+import runpy
 import sys
+import textwrap
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -10,7 +14,7 @@ pytest.importorskip("tokenizers")
 
 from trainer import data, faults  # noqa: E402
 from trainer.faults import catalogue, twin  # noqa: E402
-from trainer.faults.twin import STAGES, Twin, difference  # noqa: E402
+from trainer.faults.twin import STAGES, Twin, difference, differences  # noqa: E402
 
 pytestmark = pytest.mark.trainer
 
@@ -46,7 +50,9 @@ def attributes():
     return {f"{name}.{k}": v for name, owner in owners.items() for k, v in vars(owner).items()}
 
 
-@pytest.mark.parametrize("name", faults.CATALOGUE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if fault.shows_in == "cost" else ()) for name, fault in faults.CATALOGUE.items()]
+)
 def test_fault(name, healthy, folder):
     fault = faults.CATALOGUE[name]
     run = twin.twin_of(fault, folder)
@@ -98,6 +104,53 @@ def test_the_catalogue_is_large_and_covers_every_layer():
     assert {fault.layer for fault in faults.CATALOGUE.values()} == set(catalogue.Layer.__args__)
     assert {fault.shows_in for fault in faults.CATALOGUE.values()} <= set(PLACES)
     assert set(PLACES) == set(catalogue.Stage.__args__)
+
+
+def test_the_example_in_the_packages_text_runs(folder):
+    text = faults.__doc__.split("\n\n")
+    example = "\n\n".join(part for part in text if part.startswith("    "))
+    known = {"folder": folder}
+    exec(textwrap.dedent(example), known)
+    assert known["run"].step == 3
+    assert known["found"]["logits"] > FLOOR
+
+
+def test_differences_are_of_every_entry_and_none_is_small_that_is_not_alike():
+    one = {"same": np.array([1.0, math.nan]), "moved": np.array([3.0, 4.0]), "shape": np.zeros(2), "finite": np.ones(1), "mine": np.ones(1)}
+    other = {**one, "moved": np.array([3.0, 4.5]), "shape": np.zeros(3), "finite": np.array([math.inf])}
+    other["theirs"] = other.pop("mine")
+    found = differences(one, other)
+    assert found == {"same": 0, "moved": pytest.approx(0.5 / 29.25**0.5), **dict.fromkeys(("shape", "finite", "mine", "theirs"), math.inf)}
+    assert difference(one, other) == math.inf
+    assert difference({}, {}) == 0
+
+
+def test_differences_name_the_parameters_that_a_fault_moves(folder):
+    run = Twin(folder=folder)
+    healthy = run.show("gradients")
+    with faults.plant("rope_no_backward"):
+        moved = {name for name, size in differences(run.show("gradients"), healthy).items() if size}
+    assert moved == {
+        name for name in healthy if name.endswith(("query.weight", "key.weight", "attention_norm.weight", "embedding.weight"))
+    } | {name for name in healthy if name.startswith("layers.0.")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", catalogue.Layer.__args__)
+def test_every_fault_is_silent_in_a_run_that_clips(layer, folder):
+    from trainer import config, train
+
+    for fault in (fault for fault in faults.CATALOGUE.values() if fault.layer == layer):
+        chosen = config.nano(**{**twin.SMALL, "steps": 2, "clip": 1e-3, "data": str(folder), **fault.options})
+        with faults.plant(fault.name):
+            run = train.train(chosen, say=lambda _: None)
+        assert [outcome.skipped for outcome in run.outcomes] == [None, None], fault.name
+
+
+def test_the_list_shows_every_fault(capsys):
+    runpy.run_module("trainer.faults", run_name="__main__")
+    shown = capsys.readouterr().out.split()
+    assert [name for name in faults.CATALOGUE if name not in shown] == []
 
 
 def test_an_unknown_fault_is_refused():

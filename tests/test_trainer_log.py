@@ -2,6 +2,8 @@
 
 import json
 import math
+import sys
+import types
 
 import pytest
 
@@ -57,6 +59,13 @@ def test_a_divergence_goes_into_the_log_also_across_a_resume(tmp_path):
         for step in range(25, 30):
             opened.step(step, 9.0)
     assert [line["step"] for line in log.read(tmp_path / "log") if line["event"] == "divergence"] == [27]
+
+
+def test_a_line_is_on_its_way_to_the_disk_when_it_is_written(tmp_path):
+    """Else a killed run's log would end before its last checkpoint: a gap that the resumed run cannot fill."""
+    with log.StepLog(tmp_path / "log", step=0) as opened:
+        opened.step(0, 1.0)
+        assert [line["step"] for line in log.read(tmp_path / "log")] == [0]
 
 
 def test_without_a_path_nothing_is_written(tmp_path, monkeypatch):
@@ -116,10 +125,56 @@ def test_an_unknown_peak_shows_no_mfu_and_says_so():
     assert meter.summary().startswith("50 tokens/s; $")
 
 
-def test_a_measured_peak_is_near_what_a_product_takes():
+def test_a_measured_peak_is_that_of_the_fastest_product(monkeypatch):
+    ticks = iter([0.0, 0.1, 1.0, 1.5, 1.6, 2.0, 2.2, 99.0])  # the end is 0.5 s after the first; products of 0.5 and then of 0.2 seconds
+    monkeypatch.setattr(speed.time, "perf_counter", lambda: next(ticks))
+    before = torch.get_rng_state()
     peak = speed.peak(config.nano(vocab_size=99, measure_peak=True))
-    assert 0.001 < peak.tflops < 100
+    assert peak.tflops == pytest.approx(2 * 2048**3 / 0.5 / 1e12)
     assert "measured here" in peak.source
+    assert torch.equal(torch.get_rng_state(), before)  # measuring must not change what the run drops
+
+
+class Nvml:
+    """As much of pynvml as is used; ``broken`` names what fails."""
+
+    NVML_CLOCK_SM = 1
+
+    def __init__(self, broken):
+        values = {"Init": None, "DeviceGetHandleByUUID": "handle", "DeviceGetPowerUsage": 512_345, "DeviceGetClockInfo": 1830}
+        for name, value in values.items():
+            setattr(self, f"nvml{name}", self.answering(name, value, broken))
+
+    def answering(self, name, value, broken):
+        def answer(*asked):
+            if name == broken:
+                raise RuntimeError(f"{name}: not supported")
+            assert asked == {"DeviceGetHandleByUUID": ("GPU-1234",), "DeviceGetClockInfo": ("handle", 1)}.get(name, asked)
+            return value
+
+        return answer
+
+
+@pytest.mark.parametrize("broken", ["", "Init", "DeviceGetHandleByUUID", "DeviceGetPowerUsage", "pynvml"])
+def test_power_and_clock_are_nvmls_and_a_run_does_not_need_them(monkeypatch, broken):
+    monkeypatch.setitem(sys.modules, "pynvml", None if broken == "pynvml" else Nvml(broken))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H100 80GB HBM3")
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _device: types.SimpleNamespace(uuid="1234"))
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: 7 * 2**30)
+    meter = speed.Meter(config.paper(), world=1)
+    found = [meter.step(2**18, 2.0) for _ in range(2)][1]
+    assert found["memory_bytes"] == 7 * 2**30
+    assert "7.0 GiB" in meter.summary()
+    if broken:
+        assert "power_w" not in found
+        assert broken in meter.facts()["no_power_and_clock"]
+    else:
+        assert (found["power_w"], found["sm_mhz"]) == (512.345, 1830)
+        assert meter.facts()["no_power_and_clock"] is None
+        nvml = sys.modules["pynvml"]
+        nvml.nvmlDeviceGetClockInfo = nvml.answering("DeviceGetClockInfo", 0, "DeviceGetClockInfo")  # lost in the middle of a run
+        assert "power_w" not in meter.step(2**18, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +184,8 @@ def test_a_measured_peak_is_near_what_a_product_takes():
         ("NVIDIA H100 PCIe", 756.0),
         ("NVIDIA H100 NVL", 835.0),
         ("NVIDIA H200", 989.4),
+        ("NVIDIA H200 NVL", 835.0),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None),  # an eighth of one: by the whole one's peak its MFU would be an eighth
         ("NVIDIA A100-SXM4-80GB", 312.0),
     ],
 )

@@ -44,6 +44,16 @@ def test_the_first_loss_is_near_the_logarithm_of_the_vocabulary(head, shape, voc
     assert math.log(vocab) - 0.05 < nll.item() / count.item() < math.log(vocab) + 0.3
 
 
+@pytest.mark.parametrize("layers", [2, 8])
+def test_depth_does_not_make_the_stream_louder(layers):
+    built, seen = made(layers=layers, width=128, ffn=384), []
+    built.norm.register_forward_pre_hook(lambda _module, given: seen.append(given[0].var()))
+    with torch.no_grad():
+        built(tokens()[:, :-1])
+    # 0.25 of the embedding, 0.3 of all branches, whose outputs are divided by sqrt(2 layers); not divided, 8 layers would add 5
+    assert 0.45 < seen[0] < 0.65
+
+
 def test_padding_ids_are_never_scored():
     built = made(vocab_size=300)
     assert built.embedding.weight.shape[0] == 384
@@ -96,6 +106,27 @@ def test_rope_turns_channel_i_with_channel_i_plus_half():
     torch.testing.assert_close(turned[[1, 5]], torch.tensor([math.cos(angle), math.sin(angle)]))
 
 
+def test_angles_are_exact_far_from_the_start():
+    """Computed in float32, position times frequency is off by 1e-4 at 2000: as much as bfloat16 weights are."""
+    cos, sin = model.angles(4096, 64, 10_000.0)
+    for position, i in ((4095, 0), (4095, 1), (3001, 5), (2000, 31)):
+        angle = position * 10_000.0 ** (-2 * i / 64)
+        assert float(cos[position, i]) == pytest.approx(math.cos(angle), abs=6e-8)
+        assert float(sin[position, i]) == pytest.approx(math.sin(angle), abs=6e-8)
+
+
+def test_dropout_drops_whole_shares_in_training_only():
+    built, rows = made(dropout=0.5), tokens()[:, :-1]
+    with torch.no_grad():
+        assert not torch.equal(built(rows), built(rows))
+        layer, x = built.layers[0], torch.zeros(4, 40, 64)
+        dropped = layer._add(x, torch.ones_like(x), None)
+        assert set(dropped.unique().tolist()) == {0.0, 2.0}  # what stays is as much louder, so that the mean stays
+        assert 0.4 < (dropped == 0).float().mean() < 0.6
+        built.eval()
+        assert torch.equal(built(rows), built(rows))
+
+
 @pytest.mark.parametrize("changes", [{}, {"head": "tied"}, {"scales": False}, {"window": 40}])
 def test_every_parameter_has_a_finite_gradient_that_is_not_zero(changes):
     built = made(**changes)
@@ -119,10 +150,11 @@ def test_roles_are_by_purpose_not_by_axes():
     assert sum(role == "scale" for role in roles.values()) == 6
 
 
-def test_a_plain_llama_holds_the_same_function_once_the_scales_are_folded():
+@pytest.mark.parametrize("changes", [{}, {"scales": False}, {"scales": False, "kv_heads": 1}, {"head": "tied"}])
+def test_a_plain_llama_holds_the_same_function_once_the_scales_are_folded(changes):
     """An independent implementation: RoPE's pairing, grouping, norms, SwiGLU and the causal mask all have to be the same."""
     transformers = pytest.importorskip("transformers")
-    built = made(vocab_size=384, window=40)
+    built = made(vocab_size=384, window=40, **changes)
     with torch.no_grad():
         for name, p in built.named_parameters():
             if built.roles()[name] in ("scale", "norm"):
@@ -138,22 +170,28 @@ def test_a_plain_llama_holds_the_same_function_once_the_scales_are_folded():
             num_key_value_heads=c.kv_heads,
             rms_norm_eps=model.EPS,
             rope_theta=c.rope_base,
-            tie_word_embeddings=False,
+            tie_word_embeddings=c.head == "tied",
         )
     )
     llama.load_state_dict(built.folded())
     rows = tokens()[:, :-1]
     with torch.no_grad():
         torch.testing.assert_close(built(rows), llama(rows).logits, rtol=0, atol=2e-5)
-        built.layers[0].attention_scale.fill_(0.9)
+        built.layers[0].attention.output.weight.mul_(0.9)
         assert (built(rows) - llama(rows).logits).abs().max() > 1e-3
 
 
 def test_a_bf16_stream_stays_near_the_float32_one():
+    """And is one: not widened again by a norm's weight or a scale, which would be as slow as none."""
     exact, rounded = made(), made(stream="bfloat16", dtype="bfloat16")
+    passed = []
+    for module in rounded.modules():
+        if isinstance(module, model.RMSNorm):
+            module.register_forward_hook(lambda _module, given, out: passed.extend([given[0].dtype, out.dtype]))
     with torch.no_grad():
         want = exact.loss(tokens())[0] / 160
         with torch.autocast("cpu", torch.bfloat16):
             got = rounded.loss(tokens())[0] / 160
+    assert passed == [torch.bfloat16] * 10
     assert rounded.embedding.weight.dtype == torch.float32
     assert 0 < abs(got - want) < 0.01  # logits of size 1/4 rounded to 8 bits are off by 1e-3, averaged over 160 tokens

@@ -127,5 +127,25 @@ def test_the_rate_rises_falls_and_ends_where_it_should():
 def test_every_group_gets_its_share_of_its_own_peak():
     built, chosen = made(lr=0.5, muon_lr=0.25)
     found = optim.optimizers(built, chosen)
-    assert optim.set_rates(found, 0.5) == {"muon": 0.125, "adamw": 0.25}
-    assert {group["lr"] for group in found["adamw"].param_groups} == {0.25}
+    for _ in range(2):  # of the peak, not of the rate before
+        assert optim.set_rates(found, 0.5) == {"muon": 0.125, "adamw": 0.25}
+    both = optim.optimizers(*made(lr=0.5, optimizer="adamw"))
+    assert optim.set_rates(both, 0.5) == {"adamw": 0.25}
+    assert [group["lr"] for group in both["adamw"].param_groups] == [0.25, 0.25]
+
+
+def test_adamw_is_fused_and_has_the_settings_it_was_given():
+    adamw = optim.optimizers(*made(beta1=0.8, beta2=0.98))["adamw"]
+    for group in adamw.param_groups:
+        assert (group["betas"], group["eps"], group["fused"], group["amsgrad"]) == ((0.8, 0.98), 1e-10, True, False)
+
+
+def test_a_small_gradient_moves_its_weight_as_far_as_a_large_one():
+    """What the small epsilon is for: with torch's 1e-8 a gradient of 1e-8 would move it half as far."""
+    built, chosen = made(lr=0.01)
+    adamw = optim.optimizers(built, chosen)["adamw"]
+    before = built.norm.weight.detach().clone()
+    for p in built.parameters():
+        p.grad = torch.full_like(p, 1e-8)
+    adamw.step()
+    torch.testing.assert_close(before - built.norm.weight, torch.full_like(before, 0.01), rtol=0.02, atol=0)

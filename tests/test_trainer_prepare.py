@@ -1,6 +1,7 @@
 """From files to subsets: three formats, counts that add up, copies and evaluation text left out, unreadable input refused by its place."""
 
 import hashlib
+import itertools
 import json
 import unicodedata
 
@@ -92,6 +93,21 @@ def test_the_held_out_rule_nests(text, low, high):
     assert documents.is_held_out(text, low) <= documents.is_held_out(text, high)
     assert documents.is_held_out(text, 1000)
     assert not documents.is_held_out(text, 0)
+
+
+def test_the_held_out_rule_is_below_and_not_up_to():
+    texts = (str(number) for number in itertools.count())
+    at_150 = next(text for text in texts if int(hashlib.sha256(text.encode()).hexdigest()[:16], 16) % 1000 == 150)
+    assert not documents.is_held_out(at_150, 150)
+    assert documents.is_held_out(at_150, 151)
+
+
+def test_the_screen_is_deaf_to_case_and_punctuation(tmp_path):
+    path = jsonl(tmp_path / "eval.jsonl", [])
+    path.write_text('{"question": "Why did the Old man wave at the hill?"}\n')
+    evaluated = screen.evaluation([path], 8)
+    assert evaluated.holds("so, WHY DID THE OLD MAN -- wave at the hill")
+    assert not evaluated.holds("so, why did the old man wave at a hill")
 
 
 def test_copies_in_another_subset_are_left_out_on_request(tmp_path):
@@ -225,6 +241,13 @@ def test_tokenizers_are_refused(tmp_path):
         made(tmp_path, [file], tokenizer=endless)
     assert not (tmp_path / "data").exists()  # nothing refused has left a trace
     made(tmp_path, [file])
+    kept_file = tmp_path / "data" / "tokenizer.json"
+    content = kept_file.read_text()
+    for bad_content in ("[]", "{", "5"):
+        kept_file.write_text(bad_content)
+        with pytest.raises(ValueError, match=r"found: .*tokenizer.json: "):
+            made(tmp_path, [file], subset="other")
+    kept_file.write_text(content)
     with pytest.raises(ValueError, match="is tokenizer"):
         made(tmp_path, [file], subset="other", tokenizer=bad, gated=False)
     with pytest.raises(ValueError, match="1001 held out"):

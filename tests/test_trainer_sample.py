@@ -64,6 +64,43 @@ def test_sample_makes_a_data_folder(tmp_path):
 
 
 @pytest.mark.trainer
+def test_half_a_sample_is_never_there(tmp_path, monkeypatch):
+    """A run that is killed while it makes the sample must not leave a folder with one language, which the next run would train on."""
+    from trainer import prepare
+
+    one, out = prepare.prepare, tmp_path / "sample"
+
+    def killed(*args, subset, **options):
+        assert not out.exists()
+        if subset == "en":
+            raise KeyboardInterrupt
+        return one(*args, subset=subset, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(prepare, "prepare", killed)
+        with pytest.raises(KeyboardInterrupt):
+            data.sample(out, vocab=500)
+    assert not out.exists()
+    digest = data.Tokens(data.sample(out, vocab=500)).digest
+    with pytest.raises(ValueError, match="is there already"):
+        data.sample(out, vocab=500)
+
+    other = tmp_path / "other"
+
+    def slower(*args, **options):
+        if options["subset"] == "en" and not other.exists():
+            patch.setattr(prepare, "prepare", one)
+            shutil.copytree(data.sample(out.with_name("another process"), vocab=500), other)
+        return one(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(prepare, "prepare", slower)
+        assert data.sample(other, vocab=500) == other
+    assert data.Tokens(other).digest == digest
+    assert not list(tmp_path.glob(".other*"))
+
+
+@pytest.mark.trainer
 def test_the_planted_tokenizer_is_refused_unless_asked_for(tmp_path):
     pytest.importorskip("tokenizers")
     planted = data.sample(tmp_path / "planted", pre="gpt2")

@@ -42,7 +42,8 @@ def gradients(run, **patched):
 @pytest.mark.parametrize("text", [Text, Ragged])
 def test_accumulated_gradients_are_those_of_one_large_batch(text):
     run = begun(text(), batch=2, accumulate=4)
-    rows = torch.cat([step.next_batch(run, micro) for micro in range(4)])
+    run.step = 1  # draws 4 to 7: every micro-batch of every step is another
+    rows = torch.cat([torch.from_numpy(text().batch(draw, seed=0, batch=2, length=24)) for draw in range(4, 8)])
     nll, count = run.model.loss(rows)
     want = torch.autograd.grad(nll / count, list(run.model.parameters()))
     found, outcome = gradients(run)
@@ -121,8 +122,50 @@ def test_clipping_keeps_the_direction_of_the_whole_gradient():
     assert step.gradient_norm(run.model).item() == pytest.approx(1e-3, rel=1e-5)
     for name, p in run.model.named_parameters():
         p.grad = whole[name].clone()
-    step.clip(run.model, outcome.gradient_norm, 0.0)
-    assert step.gradient_norm(run.model).item() == pytest.approx(outcome.gradient_norm, rel=1e-6)
+    for limit in (0.0, 2 * outcome.gradient_norm):  # no clipping, or nothing to clip: not lengthened
+        step.clip(run.model, outcome.gradient_norm, limit)
+        assert step.gradient_norm(run.model).item() == pytest.approx(outcome.gradient_norm, rel=1e-6)
+
+
+def test_bf16_is_for_the_products_and_float32_for_what_is_kept():
+    run, exact = begun(dtype="bfloat16"), begun()
+    seen = set()
+    for module in run.model.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.register_forward_hook(lambda _module, _given, out: seen.add(out.dtype))
+    found, outcome = gradients(run)
+    assert seen == {torch.bfloat16}
+    kept = [*run.model.parameters(), *found.values(), *(t for o in run.optimizers.values() for s in o.state.values() for t in s.values())]
+    assert {t.dtype for t in kept} == {torch.float32}
+    assert 0 < abs(outcome.loss - step.one_step(exact).loss) < 0.01  # 8 bits, averaged over 96 tokens
+
+
+def test_a_frozen_parameter_is_no_reason_to_stop():
+    run = begun(clip=1e-3)
+    frozen = run.model.layers[0].ffn.requires_grad_(requires_grad=False)
+    before = frozen.up.weight.clone()
+    assert step.one_step(run).gradient_norm > 1e-3
+    assert torch.equal(frozen.up.weight, before)
+
+
+def test_processes_and_steps_draw_their_own(monkeypatch):
+    """A process's rows, and what it drops, are its own; every step's position is in the log's token count."""
+    asked = []
+    monkeypatch.setattr(Text, "batch", lambda self, draw, **kw: asked.append((draw, kw)) or BATCH(self, draw, **kw))
+    seeds = []
+    for rank in (0, 1):
+        run = step.begin(short(accumulate=2), Text(), device.Place(device=torch.device("cpu"), rank=rank, world=1))
+        seeds.append(torch.initial_seed())
+        step.next_batch(run, 1)
+    assert seeds[0] != seeds[1]
+    assert [(draw, kw["rank"], kw["split"]) for draw, kw in asked] == [(1, 0, "train"), (1, 1, "train")]
+    for _ in range(2):
+        step.one_step(run)
+    assert run.tokens_seen == sum(outcome.tokens for outcome in run.outcomes) == 2 * 2 * 2 * 24
+    assert [outcome.rates["adamw"] for outcome in run.outcomes] == pytest.approx([0.003 / 3, 0.003 * 2 / 3])  # warm-up: 3 steps
+
+
+BATCH = Text.batch
 
 
 def test_skips_are_logged_and_end_the_run_when_they_do_not_end(tmp_path, monkeypatch):
@@ -166,3 +209,9 @@ def test_held_out_is_the_same_question_each_time_and_leaves_the_run_alone(tmp_pa
     lines = [line for line in log.read(tmp_path / "log.jsonl") if line["event"] == "held_out"]
     assert [line["step"] for line in lines] == [3, 7, 11]
     assert lines[-1]["loss"] == step.held_out(with_it) < lines[0]["loss"]
+    assert with_it.model.training
+    c = with_it.config
+    rows = [torch.from_numpy(Text().batch(at, seed=0, batch=2, length=24, split="held_out")) for at in range(c.held_out_batches)]
+    with torch.no_grad():
+        sums = [with_it.model.eval().loss(row) for row in rows]
+    assert lines[-1]["loss"] == pytest.approx(sum(float(nll) for nll, _ in sums) / sum(int(count) for _, count in sums), rel=1e-6)

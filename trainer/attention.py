@@ -38,7 +38,8 @@ def keys_computed(length: int, window: int, device_type: str) -> float:
     if window >= length:
         return length * (STAIRS + 1) / (2 * STAIRS) if device_type == "cpu" else length / 2
     queries = queries_of(window) if device_type == "cpu" else 128  # FlexAttention's block
-    return float(queries + -(-window // queries) * queries)
+    computed = -(-length // queries) * queries  # the last block is filled up
+    return (queries + -(-window // queries) * queries) * computed / length
 
 
 def _banded(q_BTNH: Tensor, k_BTKH: Tensor, v_BTKH: Tensor, *, bias_CQS: Tensor) -> Tensor:
@@ -140,4 +141,4 @@ def _flex_function(*, inside_compile: bool) -> Any:
 def _compiled_flex() -> Any:
     from torch.nn.attention.flex_attention import flex_attention
 
-    return torch.compile(flex_attention, dynamic=False)
+    return torch.compile(flex_attention, dynamic=False, fullgraph=True)  # whole: one length too many is an error, not slow

@@ -104,6 +104,13 @@ def resume(root: Path, model: LM, optimizers: Optimizers, config: Config, data: 
     return Position(step=state["step"], tokens_seen=state["tokens_seen"])
 
 
+def refuse_other_format(state: Mapping[str, Any]) -> None:
+    unknown = sorted(state["config"].keys() - {field.name for field in dataclasses.fields(Config)})
+    if state["format"] != FORMAT or unknown:
+        found = f"a checkpoint of format {state['format']}" + (f" with unknown options: {', '.join(unknown)}" if unknown else "")
+        raise refusal(found, f"format {FORMAT} and this version's options", "use the version that wrote it")
+
+
 def weights(model: LM) -> dict[str, Tensor]:
     return {name: p.detach().contiguous() for name, p in model.named_parameters()}  # a tied head is one parameter, so it is here once
 
@@ -173,8 +180,7 @@ def environment(config: Config) -> dict[str, Any]:
 
 def _refuse_differences(state: dict[str, Any], config: Config, data: Data, say: Say) -> None:
     """Another tokenizer or another model: never. Anything else that could change a bit: only with `--resume inexact`, and said."""
-    if state["format"] != FORMAT:
-        raise refusal(f"a checkpoint of format {state['format']}", f"format {FORMAT}", "resume it with the version that wrote it")
+    refuse_other_format(state)
     if state["data"]["tokenizer"] != data.tokenizer:
         found = f"data of tokenizer {data.tokenizer[:16]}"
         raise refusal(

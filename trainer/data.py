@@ -91,12 +91,7 @@ class Tokens:
 
 def _one_tokenizer(folder: Path, manifests: dict[str, shards.Manifest], wanted: str) -> str:
     """The fingerprint that the file, every subset and the caller agree on."""
-    try:
-        kept = tk.fingerprint_json((folder / shards.TOKENIZER).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError) as bad:
-        raise refusal(
-            f"{folder / shards.TOKENIZER}: {bad}", "the tokenizer of the data", "copy the folder again, or prepare it again"
-        ) from None
+    kept = tk.fingerprint_file(folder / shards.TOKENIZER)
     wanted = wanted or kept
     for name, of in {f"{folder / shards.TOKENIZER}": kept, **{n: m["tokenizer"]["fingerprint"] for n, m in manifests.items()}}.items():
         if of != wanted:

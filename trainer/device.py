@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -53,6 +55,10 @@ class Place:
             dist.all_reduce(values)
         return values
 
+    def alike(self, value: int) -> bool:
+        """Whether all processes have the same value."""
+        return self.world == 1 or self.total(torch.tensor(value, device=self.device)).item() == self.world * value
+
     def wait(self) -> None:
         """For all processes."""
         self.total(torch.zeros(1, device=self.device))
@@ -67,6 +73,8 @@ def entered(config: Config) -> Iterator[Place]:
     fill = torch.utils.deterministic.fill_uninitialized_memory
     launched = "RANK" in os.environ  # by torchrun
     rank, world = (int(os.environ.get(key, default)) for key, default in (("RANK", "0"), ("WORLD_SIZE", "1")))
+    if config.device == "cpu":
+        keep_memory()
     if config.device == "cuda":
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic cuBLAS asks for it
@@ -84,6 +92,15 @@ def entered(config: Config) -> Iterator[Place]:
         torch.utils.deterministic.fill_uninitialized_memory = fill
         if launched:
             dist.destroy_process_group()
+
+
+def keep_memory() -> None:
+    """For the whole process: glibc would give a step's memory back to the kernel and fault 10,000 pages in again at the next: 17 of tiny's 118 ms."""
+    trim_threshold, mmap_threshold = -1, -3  # of malloc.h
+    with contextlib.suppress(AttributeError):  # another C library
+        mallopt = ctypes.CDLL(None).mallopt
+        if mallopt(mmap_threshold, 1 << 30) or mallopt(mmap_threshold, 1 << 25):  # an older glibc refuses more than 32 MiB
+            mallopt(trim_threshold, 1 << 30)
 
 
 def seed_all(seed: int) -> None:
@@ -124,10 +141,22 @@ def assert_compiled(before: int) -> None:
 
 
 def parallel(module: nn.Module, place: Place) -> nn.Module:
-    """Gradients averaged over the processes. DDP is outside of the compiled graph: its exchange starts when the compiled backward ends."""
+    """Gradients averaged over the processes. DDP is outside of what is compiled, and has it split at its buckets: exchange and backward overlap."""
     if place.world == 1:
         return module
-    return DistributedDataParallel(module, broadcast_buffers=False, gradient_as_bucket_view=True)
+    return DistributedDataParallel(module, forward_sync_buffers=False, gradient_as_bucket_view=True)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process. Under torchrun without Python's own ending, during which one of gloo's threads may still let go of a tensor and abort the process.
+
+    DDP keeps those threads alive beyond `destroy_process_group` (pytorch/pytorch#179291): on a busy machine a run that was done left with SIGABRT.
+    """
+    if "RANK" not in os.environ:
+        sys.exit(code)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def last_only(module: nn.Module, *, last: bool) -> AbstractContextManager[Any]:

@@ -1,7 +1,9 @@
 """What a trained model knows, as numbers that can be compared; careful with units (bits a byte, not nats a token), with intervals, and with a random twin.
 
 Nats a token are comparable between models of one tokenizer only; bits a byte are between any. The twin is the same model before training: what it also
-reaches, was not learnt. Position effect: how much worse the loss becomes when the tokens of each window are shuffled; near 0 with broken positions.
+reaches, was not learnt. Position effect: how much worse the loss becomes when the tokens of each window are shuffled; near 0 where no order is used, not
+even which token came last. It does not show broken positions: a causal model knows the last token without them, and its mask tells much of the rest. Nano
+after 600 steps, held out: +85 % healthy (interval 79 to 91), +83 % with the fault `rope_axis` (78 to 89), +83 % with `rope_missing`.
 
 python -m trainer.evaluate --run runs/nano --data runs/sample --items trainer/sample/choices.jsonl --prompt "The kettle"
 """

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors import torch as safetensors
 from torch import Tensor
 
@@ -91,17 +92,16 @@ def _fitting(model: LM) -> dict[str, Tensor]:
     """Llama's weights, or a refusal that says what of this model a Llama has no place for."""
     c, names = model.config, trained.llama_names(model.config.layers)
     roles = model.roles()
-    homeless = sorted(roles.keys() - set(names.values()) - {name for name, role in roles.items() if role == "scale" and c.scales})
+    homeless = sorted(roles.keys() - set(names.values()) - {name for name, role in roles.items() if role == "scale"})
     if homeless:
         do = "export the model as this trainer makes it: custom modelling code is not written"
         raise refusal(f"a parameter {homeless[0]}", "only what a Llama has a place for", do)
-    unfolded = {theirs: model.get_parameter(ours).detach().clone() for theirs, ours in names.items() if ours in roles}
-    folded = model.folded() if c.scales else unfolded
+    folded = model.folded()
     bad = [name for name, weight in folded.items() if not weight.isfinite().all()]
     if bad:
         raise refusal(f"{bad[0]} with numbers that are not finite", "finite weights", "export an earlier checkpoint")
     if c.head == "tied":
-        folded.pop("lm_head.weight", None)
+        del folded["lm_head.weight"]
     for name in folded.keys() & {"model.embed_tokens.weight", "lm_head.weight"}:
         folded[name] = folded[name][: c.vocab_size].contiguous()  # ids that pad the vocabulary have no meaning
     return {name: weight.contiguous() for name, weight in folded.items()}
@@ -123,12 +123,18 @@ def start(weights: Path, config: Config) -> None:
     root = Path(config.out) / "checkpoints"
     if store.folders(root):
         raise refusal(f"checkpoints in {root}", "a run that has not begun", "choose another --out")
-    if not weights.is_file():
-        raise refusal(f"no {weights}", "a .safetensors file", "give its path as --weights")
     with device.entered(config) as place:
         run = step.begin(config, open_tokens(config, place), place)
-        trained.import_weights(run.model, safetensors.load_file(weights))
+        trained.import_weights(run.model, _read(weights))
         checkpoint.save(root, checkpoint.Position(step=0, tokens_seen=0), run.model, run.optimizers, run.config, run.data)
+
+
+def _read(weights: Path) -> dict[str, Tensor]:
+    try:
+        found: dict[str, Tensor] = safetensors.load_file(weights)
+    except (OSError, SafetensorError) as bad:
+        raise refusal(f"{weights}: {bad}", "a .safetensors file", "give its path as --weights, or copy it again") from None
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -107,7 +109,10 @@ def sample(out: Path, *, vocab: int = 2048, pre: str = "marks") -> Path:
 
     ``pre="gpt2"`` plants the tokenizer defect: neither gate nor block list is asked here, so `Tokens` must be told ``blocked=()`` to open it.
     """
-    planted = pre != "marks"
+    if out.exists():
+        raise refusal(f"{out} is there already", "a new folder", "choose another --out, or remove that folder")
+    planted, writing = pre != "marks", out.with_name(f".{out.name}.{os.getpid()}.writing")  # half of it would read as a smaller sample
+    shutil.rmtree(writing, ignore_errors=True)
     texts = tk.sample_texts()
     kept = [text for of in texts.values() for text in of if not documents.is_held_out(text, tk.HELD_OUT)]
     trained = tk.train(kept, vocab=vocab, pre=pre)
@@ -115,7 +120,7 @@ def sample(out: Path, *, vocab: int = 2048, pre: str = "marks") -> Path:
         file = tk.SAMPLE / f"{language}.jsonl"
         prepare(
             [file],
-            out=out,
+            out=writing,
             subset=language,
             language=language,
             tokenizer=trained,
@@ -123,6 +128,12 @@ def sample(out: Path, *, vocab: int = 2048, pre: str = "marks") -> Path:
             gated=not planted,
             blocked=() if planted else tk.BLOCKED,
         )
+    try:
+        writing.rename(out)
+    except OSError:
+        shutil.rmtree(writing)
+        if not (out / shards.TOKENIZER).exists():  # else another process was faster: the same sample
+            raise
     return out
 
 
@@ -174,7 +185,7 @@ def _kept(texts: Iterable[str], counts: Counter[str], copies: screen.Copies, eva
 
 def _same_tokenizer(out: Path, found: str) -> Path:
     path = out / shards.TOKENIZER
-    there = tk.fingerprint_json(path.read_text(encoding="utf-8")) if path.exists() else found
+    there = tk.fingerprint_file(path) if path.exists() else found
     if there != found:
         raise refusal(f"{path} is tokenizer {there[:16]}", f"the one given, {found[:16]}", "use that tokenizer, or another --out")
     return path

@@ -24,6 +24,7 @@ from trainer.config import Config
 
 # Dense bfloat16 TFLOP/s without sparsity, of the data sheets. A reader who divides by the sparse number halves every MFU.
 PEAKS: Mapping[str, float] = {
+    "H200 NVL": 835.0,
     "H100 NVL": 835.0,
     "H100 PCIe": 756.0,
     "H100": 989.4,  # SXM: "NVIDIA H100 80GB HBM3"
@@ -77,7 +78,7 @@ def peak(config: Config) -> Peak:
     if config.device == "cuda":
         name = torch.cuda.get_device_name()
         for known, tflops in PEAKS.items():
-            if known in name:
+            if known in name and "MIG" not in name:  # of a part of a GPU no data sheet speaks
                 return Peak(tflops=tflops, source=f"data sheet of {known}, dense bfloat16 (this is {name})")
     if config.measure_peak:
         return Peak(tflops=measured_peak(config), source=f"measured here: one {config.dtype} product of 2048 x 2048 matrices")
@@ -86,7 +87,8 @@ def peak(config: Config) -> Peak:
 
 def measured_peak(config: Config, *, seconds: float = 0.5) -> float:
     size = 2048 if config.device == "cpu" else 8192
-    a = torch.randn(size, size, device=config.device).to(getattr(torch, config.dtype))
+    own = torch.Generator(config.device).manual_seed(0)  # the run's would go on elsewhere: a measurement may not change what is dropped
+    a = torch.randn(size, size, device=config.device, generator=own).to(getattr(torch, config.dtype))
     best, end = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()
@@ -106,7 +108,7 @@ class Meter:
         self._steps: list[tuple[int, float]] = []
 
     def facts(self) -> dict[str, Any]:
-        return {"flop_per_token": asdict(self.work), "peak": asdict(self.peak)}
+        return {"flop_per_token": asdict(self.work), "peak": asdict(self.peak), "no_power_and_clock": self._gpu.silent}
 
     def step(self, tokens: int, seconds: float) -> dict[str, Any]:
         self._steps.append((tokens, seconds))
@@ -133,22 +135,36 @@ class Meter:
 
 
 class Gpu:
-    """Power, clock and memory of the GPU in use, by NVML; nothing where there is none."""
+    """Power, clock and memory of the GPU in use; nothing where there is none. Power and clock are NVML's: where it fails, why is kept, and the run goes on."""
 
     def __init__(self, config: Config) -> None:
+        self._there = config.device == "cuda"
+        self._nvml: Any = None
         self._handle: Any = None
-        if config.device == "cuda":
-            import pynvml
-
-            pynvml.nvmlInit()
-            identity = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid  # CUDA_VISIBLE_DEVICES renumbers, a UUID does not
-            self._nvml, self._handle = pynvml, pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{identity}")
+        self.silent: str | None = None  # why there is no power and clock
+        self._power_and_clock()
 
     def read(self) -> dict[str, float]:
-        if self._handle is None:
+        return {"memory_bytes": torch.cuda.max_memory_allocated(), **self._power_and_clock()} if self._there else {}
+
+    def _power_and_clock(self) -> dict[str, float]:
+        if self.silent or not self._there:
             return {}
-        return {
-            "power_w": self._nvml.nvmlDeviceGetPowerUsage(self._handle) / 1000,
-            "sm_mhz": self._nvml.nvmlDeviceGetClockInfo(self._handle, self._nvml.NVML_CLOCK_SM),
-            "memory_bytes": torch.cuda.max_memory_allocated(),
-        }
+        try:
+            if self._nvml is None:
+                self._open()
+            return {
+                "power_w": self._nvml.nvmlDeviceGetPowerUsage(self._handle) / 1000,
+                "sm_mhz": self._nvml.nvmlDeviceGetClockInfo(self._handle, self._nvml.NVML_CLOCK_SM),
+            }
+        except Exception as failed:  # noqa: BLE001  not installed, no driver, not permitted, not supported, lost meanwhile
+            self.silent = f"{type(failed).__name__}: {failed}"
+            return {}
+
+    def _open(self) -> None:
+        import pynvml
+
+        pynvml.nvmlInit()
+        identity = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid  # CUDA_VISIBLE_DEVICES renumbers, a UUID does not
+        self._handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{identity}")
+        self._nvml = pynvml

@@ -165,7 +165,8 @@ def clip(model: nn.Module, norm: float, limit: float) -> None:
     """Shorten the whole gradient, as one vector: clipping each parameter by itself would turn it."""
     if limit and norm > limit:
         for p in model.parameters():
-            p.grad.mul_(limit / norm)
+            if p.grad is not None:  # a frozen one has none
+                p.grad.mul_(limit / norm)
 
 
 def held_out(run: Run) -> float:

@@ -33,10 +33,15 @@ def write(root: Path, step: int, files: Mapping[str, bytes], *, keep: int, stage
     temporary = root / f".writing-{os.getpid()}"
     temporary.mkdir()
     stage("made")
-    for name, data in files.items():
-        _write_file(temporary / name, data, stage)
-    _write_file(temporary / MANIFEST, _manifest(files), stage)
-    _sync(temporary)
+    try:
+        for name, data in files.items():
+            _write_file(temporary / name, data, stage)
+        _write_file(temporary / MANIFEST, _manifest(files), stage)
+        _sync(temporary)
+    except OSError as failed:  # a full disk, mostly: give the room back, and say for what there was none
+        shutil.rmtree(temporary, ignore_errors=True)
+        what = f"a checkpoint of {sum(map(len, files.values())):,} bytes was not saved; those before it are as they were"
+        raise OSError(failed.errno, f"{failed.strerror} ({what})", str(root)) from failed
     stage("folder synced")
     final = root / f"save_{_last_save(root) + 1:06d}_step_{step:08d}"
     temporary.rename(final)

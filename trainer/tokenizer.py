@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trainer import documents
 from trainer.errors import Refused, refusal
@@ -108,9 +108,18 @@ def fingerprint(tokenizer: Tokenizer) -> str:
 
 def fingerprint_json(text: str) -> str:
     """The same from a tokenizer.json that this library version wrote; needs no tokenizers."""
-    content: dict[str, Any] = json.loads(text)
+    content = json.loads(text)
+    if not isinstance(content, dict):
+        raise ValueError(f"a JSON {type(content).__name__}, no object")  # noqa: TRY004  as of text that is no JSON at all: see fingerprint_file
     content = {key: value for key, value in content.items() if key not in {"truncation", "padding"}}
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+
+
+def fingerprint_file(path: Path) -> str:
+    try:
+        return fingerprint_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as bad:
+        raise refusal(f"{path}: {bad}", "the tokenizer.json of the data", "copy it again, or prepare the data again") from None
 
 
 def refuse_blocked(found: str, blocked: Iterable[str] = BLOCKED) -> None:

@@ -20,7 +20,7 @@ import torch
 from trainer import checkpoint, device
 from trainer.checkpoint import Position
 from trainer.config import Config, help_text, parse, without_effect
-from trainer.errors import Refused
+from trainer.errors import Refused, refusal
 from trainer.log import StepLog
 from trainer.speed import Meter
 from trainer.step import Outcome, Run, Tokens, begin, held_out, one_step
@@ -47,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except tuple(exits) as failed:
         _print(str(failed))
         return exits[type(failed)]
+    except OSError as failed:
+        do = "make room, or correct the path; the same command goes on from the last checkpoint"
+        _print(str(refusal(str(failed), "files that can be read and written", do)))
+        return 1
     return 130 if run.interrupted else 0
 
 
@@ -58,6 +62,9 @@ def train(config: Config, tokens: Tokens | None = None, *, say: Callable[[str], 
         out = Path(config.out) if config.out else None
         if out and (at := checkpoint.resume(out / "checkpoints", run.model, run.optimizers, run.config, run.data, say=say)):
             run.step, run.tokens_seen = at.step, at.tokens_seen
+        if not place.alike(run.step):  # else each would go on with its own weights, and exchange gradients
+            do = "put --out where all processes see it"
+            raise refusal(f"process {place.rank} would begin at step {run.step}, others elsewhere", "one checkpoint for all", do)
         meter = Meter(run.config, place.world)
         say(f"{sum(p.numel() for p in run.model.parameters()):,} parameters; peak: {meter.peak}")
         with StepLog(out / "log.jsonl" if out and place.first else None, step=run.step) as log, _progress(run) as progressed:
@@ -72,7 +79,7 @@ def train(config: Config, tokens: Tokens | None = None, *, say: Callable[[str], 
                 if config.held_out_every and run.step % config.held_out_every == 0:
                     log.write("held_out", step=outcome.step, loss=held_out(run))
                 run.interrupted = agreed(asked(), place)
-                if out and (run.interrupted or run.step == config.steps or (config.save_every and run.step % config.save_every == 0)):
+                if out and (run.interrupted or run.step == config.steps or due(run, outcome)):
                     save(run, out)
             log.write("end", at_step=run.step, interrupted=run.interrupted, **checkpoint.digests(run.model, run.optimizers))
         place.wait()  # torchrun ends all processes when one has left with a status: none may leave while the first still writes
@@ -90,6 +97,11 @@ def give_up(run: Run) -> None:
             "wanted:  finite losses and gradients\n"
             "do this: start again from a checkpoint before them with a lower --lr and --muon_lr"
         )
+
+
+def due(run: Run, outcome: Outcome) -> bool:
+    """Not after a skipped step: its weights may be beyond repair already, and would push the last good checkpoint out."""
+    return outcome.skipped is None and run.config.save_every > 0 and run.step % run.config.save_every == 0
 
 
 def save(run: Run, out: Path) -> None:
@@ -137,10 +149,11 @@ def _progress(run: Run) -> Iterator[Callable[[Outcome, dict[str, Any]], None]]:
     if not (run.config.progress and run.place.first):
         yield _nothing
         return
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns) as bar:
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=run.config.steps, completed=run.step)
 
         def progressed(outcome: Outcome, figures: dict[str, Any]) -> None:
@@ -160,4 +173,4 @@ def _nothing(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    device.leave(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ def read(root: Path) -> Trained:
         )
     folder, files = found
     state = json.loads(files["state.json"])
-    config = Config(**state["config"])
+    checkpoint.refuse_other_format(state)
+    config = dataclasses.replace(Config(**state["config"]), device="cpu")  # of what is computed from here on, not of where it was trained
     model = LM(config)
     checkpoint.restore_weights(model, safetensors.load(files["weights.safetensors"]))
     return Trained(model=model.eval(), config=config, step=state["step"], tokenizer=state["data"]["tokenizer"], folder=folder.name)

@@ -1,7 +1,8 @@
 """What a fault is, how it is planted and found by name; careful that everything is put back, also after an error, also attributes that were not there.
 
-A fault is a generator function in the file of its layer: its name is the fault's name, its docstring what it does. It replaces attributes of the trainer's
-own modules and classes (`patched`), so it must be planted before the run begins, and nothing is to be compiled inside: graphs outlive the patch.
+A fault is a generator function in a file of its layer (LAYER.py or LAYER_part.py): its name is the fault's name, its docstring what it does. It replaces
+attributes of the trainer's own modules and classes (`patched`), so it must be planted before the run begins, and nothing is to be compiled inside: graphs
+outlive the patch.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def fault(
     stands_for: str, *, shows_in: Stage, situation: Situation = "", **options: Any
 ) -> Callable[[Callable[[], Iterator[None]]], Callable[[], AbstractContextManager[None]]]:
     def register(function: Callable[[], Iterator[None]]) -> Callable[[], AbstractContextManager[None]]:
-        name, layer = function.__name__, function.__module__.rpartition(".")[2]
+        name, layer = function.__name__, function.__module__.rpartition(".")[2].partition("_")[0]
         assert name not in CATALOGUE, f"two faults are named {name}"
         assert layer in get_args(Layer), f"{name} is in a file that is no layer: {layer}"
         assert function.__doc__, f"{name} does not say what it does"

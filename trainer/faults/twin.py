@@ -81,6 +81,14 @@ class Twin:
                 run.model.embedding.weight[:8] = 0
         return run
 
+    def resumed(self, place: device.Place, root: Path) -> step.Run:
+        """As a fresh process would: a new run that goes on from the newest good checkpoint under ``root``."""
+        run = self.begin(place)
+        at = checkpoint.resume(root, run.model, run.optimizers, run.config, run.data, say=lambda _: None)
+        assert at is not None
+        run.step, run.tokens_seen = at.step, at.tokens_seen
+        return run
+
     def steps(self, run: step.Run, upto: int, *, saved: Callable[[step.Run], None] = lambda _: None) -> None:
         while run.step < upto:
             with _infinite(run) if self.situation == "infinite gradient" and run.step == 1 else contextlib.nullcontext():
@@ -92,11 +100,13 @@ def twin_of(fault: Fault, folder: Path) -> Twin:
     return Twin(folder=folder, situation=fault.situation, options=fault.options)
 
 
+def differences(one: Shown, other: Shown) -> dict[str, float]:
+    """Of each entry (in `gradients` and `updates`: of each parameter) the relative one: 0 only if equal to the bit (NaN equals NaN), inf if not alike."""
+    return {key: _relative(one[key], other[key]) if key in one and key in other else math.inf for key in one | other}
+
+
 def difference(one: Shown, other: Shown) -> float:
-    """The largest relative difference of any entry: 0 only if all are equal to the bit (NaN equals NaN), inf if shapes or finiteness differ."""
-    if one.keys() != other.keys():
-        return math.inf
-    return max((_relative(one[key], other[key]) for key in one), default=0.0)
+    return max(differences(one, other).values(), default=0.0)
 
 
 def _relative(a: Numbers, b: Numbers) -> float:
@@ -176,7 +186,7 @@ def _evaluation(twin: Twin, place: device.Place) -> Shown:
 
 
 def _resume(twin: Twin, place: device.Place) -> Shown:
-    """The end of a run that was resumed from a checkpoint, as a fresh process would."""
+    """The end of a run that was resumed from a checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
 
@@ -188,10 +198,7 @@ def _resume(twin: Twin, place: device.Place) -> Shown:
         twin.steps(twin.begin(place), SAVED[-1], saved=save)
         if twin.situation == "flipped byte":
             _flip(store.folders(root)[0] / "weights.safetensors")
-        run = twin.begin(place)
-        at = checkpoint.resume(root, run.model, run.optimizers, run.config, run.data, say=lambda _: None)
-        assert at is not None
-        run.step, run.tokens_seen = at.step, at.tokens_seen
+        run = twin.resumed(place, root)
         twin.steps(run, STEPS)
     return _state(run, -1)
 
