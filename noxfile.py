@@ -248,9 +248,9 @@ def tests_real(session):
 
 @nox.session(name="tests-trainer", venv_backend="none", default=False)
 def tests_trainer(session):
-    """The reference trainer: its own environment with torch; -- [-m "not slow"]."""
+    """The reference trainer: its own environment with torch; all of it, the slow tests too: -- -m trainer."""
     python, files = locked(session, HERE / ".nox" / "trainer", "trainer"), sorted(map(str, Path("tests").glob("test_trainer_*.py")))
-    session.run(python, "-m", "pytest", "-m", "trainer", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
+    session.run(python, "-m", "pytest", "-m", "trainer and not slow", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
 
 
 @nox.session(name="bench-trainer", venv_backend="none", default=False)
@@ -268,10 +268,10 @@ def trainer(session):
 
 @nox.session(name="tests-arbiter", venv_backend="none", default=False)
 def tests_arbiter(session):
-    """Gradarbiter on real frameworks: one environment with torch, jax, keras, tinygrad and mlx; -- [-m "not slow"]."""
+    """Gradarbiter on real frameworks: one environment with torch, jax, keras, tinygrad and mlx; the slow ones too: -- -m arbiter."""
     python, files = locked(session, HERE / ".nox" / "arbiter", "arbiter"), sorted(map(str, Path("tests").glob("test_gradarbiter_*.py")))
     session.run(python, "-c", "", external=True)  # tinygrad's compiler links itself when its Python first starts
-    session.run(python, "-m", "pytest", "-m", "arbiter", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
+    session.run(python, "-m", "pytest", "-m", "arbiter and not slow", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
 
 
 @nox.session(venv_backend="none", default=False)

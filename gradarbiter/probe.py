@@ -51,12 +51,13 @@ def change(got: Array, want: Array) -> Array:
 
     A row at a time: float64 copies of all logits would be large.
     """
-    defined(want)
-    finite = [row[np.isfinite(row)] for row in want]
-    scale = max((float(np.abs(row).max()) for row in finite if row.size), default=0.0)
+    got, want = (
+        outputs.reshape(len(outputs) if outputs.ndim else 1, -1) if outputs.ndim < 2 else outputs for outputs in (got, defined(want))
+    )
+    scale = max(float(np.abs(row[np.isfinite(row)]).max(initial=0.0)) for row in want)
     if scale == 0:
         raise NotAsked("every output is 0: ask after a training step, or of a model whose head is not zero")
-    return np.stack([_moved(np.atleast_1d(a), np.atleast_1d(b)).max(axis=-1, initial=0.0) / scale for a, b in zip(got, want, strict=True)])
+    return np.stack([_moved(a, b).max(axis=-1, initial=0.0) / scale for a, b in zip(got, want, strict=True)])
 
 
 def _moved(got: Array, want: Array) -> Array:

@@ -21,9 +21,8 @@ from gradarbiter.probe import unit
 from gradarbiter.result import NotAsked
 from gradarbiter.subject import Arrays, Subject
 
-TOKENS = (
-    256  # positions that a check in float64 is content with: it asks whether numbers agree, for which no statistics over a batch is needed
-)
+# Positions that a check in float64 is content with: it asks whether numbers agree, for which no statistics over a batch is needed.
+TOKENS = 256
 TESTS = 128  # of parameters or groups of them, four losses or more each: a bound on the cost of naming the wrong ones of a large model
 # A step h between the best for s(h), u^(1/3), and for the better value, u^(1/5), where rounding, u / h, equals h^2 and h^4.
 FINE, COARSE = 2.0**-13, 2.0**-6  # in float64, in float32
@@ -79,7 +78,7 @@ def random(values: Arrays, size: Mapping[str, float], seed: int = 0) -> dict[str
     draw, made = np.random.default_rng(seed), {}
     for name, value in values.items():
         step = draw.standard_normal(value.shape)
-        made[name] = np.asarray(step * (size[name] / norm(step)))
+        made[name] = np.asarray(step * (size[name] / (norm(step) or 1.0)))
     return made
 
 

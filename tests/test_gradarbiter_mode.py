@@ -134,6 +134,23 @@ def test_a_transformer_of_torch_is_healthy():
     assert [result.status for result in report.results] == ["ok", "ok"]
 
 
+@pytest.mark.parametrize("shape", [(), (8,)])
+def test_outputs_of_one_number_or_one_a_row(shape):
+    """A module that returns its loss, and a regression of one number."""
+
+    class Scalar(nn.Module):
+        def __init__(self, drop):
+            super().__init__()
+            self.net, self.drop = Net(nn.Identity()), drop
+
+        def forward(self, x):
+            out = F.dropout(self.net(x), 0.3 * self.drop).mean(-1)
+            return out if shape else out.mean()
+
+    found = [gradarbiter.check(Scalar(drop), torch.randn(8, 6), lambda m, x: m(x).mean(), only=["mode"])["mode"].status for drop in (0, 1)]
+    assert found == ["ok", "fail"]
+
+
 def test_what_cannot_be_asked_is_said():
     mixes = Do(lambda x: x + x.mean(0))
     assert "at least two" in asked(mixes, "batch_independence", rows=1).reason

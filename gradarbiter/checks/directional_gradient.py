@@ -26,9 +26,8 @@ from gradarbiter.core import Array
 from gradarbiter.result import Finding, NotAsked
 from gradarbiter.subject import Expect, Subject
 
-CANCELLED = (
-    2.0**-12
-)  # half of float32's digits: what sums over tokens with both signs may lose where code computes in float32 in spite of us
+# Half of float32's digits: what sums over tokens with both signs may lose where code computes in float32 in spite of us.
+CANCELLED = 2.0**-12
 KNOWN = 0.1  # a slope's error, as a share of what is claimed, above which agreement would say little
 
 Line = dict[str, Array]
@@ -53,17 +52,17 @@ class Measured:
 def directional_gradient(subject: Subject, expect: Expect) -> list[Finding]:  # noqa: ARG001  a check's signature
     wide = _wide(subject)
     where = _Where(subject if wide is None else wide, exact=wide is not None)
-    found = []
     lines = {"mixed": where.mixed()} if where.exact else {"along": where.along(), "random": where.across()}
+    found, reason = [], ""
     for kind, line in lines.items():
-        at = where.measured(line)
-        if not at.known:
-            raise NotAsked(
-                f"the loss is too noisy, or too uneven, along a line ({kind}): slope {at.slope.value:.3g} +- {at.slope.error:.2g}, claimed "
-                f"{at.claimed:.3g}; rounding of a loss {at.slope.noise:.1g}. Give a model that runs in float64"
-            )
-        if at.off > 0 and where.stands(line, at):
-            found.append((kind, at))
+        try:
+            at = where.known(kind, line)
+            if at.off > 0 and where.stands(line, at):
+                found.append((kind, at))
+        except NotAsked as why:
+            reason = str(why)
+    if reason and not found:
+        raise NotAsked(reason)
     return where.named(found) if found else []
 
 
@@ -119,6 +118,20 @@ class _Where:
             if found.known:
                 break
         return found
+
+    def known(self, kind: str, line: Line) -> Measured:
+        """The same.
+
+        Raises:
+            NotAsked: no step makes it known.
+        """
+        at = self.measured(line)
+        if at.known:
+            return at
+        raise NotAsked(
+            f"the loss is too noisy, or too uneven, along a line ({kind}): slope {at.slope.value:.3g} +- {at.slope.error:.2g}, claimed "
+            f"{at.claimed:.3g}; rounding of a loss {at.slope.noise:.1g}. Give a model that runs in float64"
+        )
 
     def stands(self, line: Line, at: Measured) -> bool:
         """Whether a deviation is there with a quarter of the step too.

@@ -41,11 +41,14 @@ def widened() -> Iterator[None]:
 
 
 def asked(model: nn.Module, call: Callable[[], Any]) -> str:
-    """The dtype of matrix products: autocast's if a module of ``model`` runs under it during ``call``, else the narrowest trainable parameter's."""
+    """The dtype of matrix products: autocast's if a module of ``model`` runs under it during ``call``, else the narrowest trainable parameter's.
+
+    On a GPU, float32 products may be TensorFloat-32's: of matrices if one asks for it, of convolutions and recurrent layers unless one asks not to.
+    """
     found = {p.dtype for p in model.parameters() if p.requires_grad}
+    kind = next(model.parameters()).device.type
 
     def hear(*_: Any) -> None:
-        kind = next(model.parameters()).device.type
         if torch.is_autocast_enabled(kind):
             found.add(torch.get_autocast_dtype(kind))
 
@@ -56,7 +59,12 @@ def asked(model: nn.Module, call: Callable[[], Any]) -> str:
     finally:
         for handle in handles:
             handle.remove()
-    return str(max(found, key=lambda dtype: torch.finfo(dtype).eps)).removeprefix("torch.")
+    widest_rounding = max(found, key=lambda dtype: torch.finfo(dtype).eps)
+    if widest_rounding == torch.float32 and kind == "cuda":
+        convolves = any(isinstance(module, nn.modules.conv._ConvNd | nn.RNNBase) for module in model.modules())  # noqa: SLF001
+        if torch.get_float32_matmul_precision() != "highest" or (convolves and torch.backends.cudnn.allow_tf32):
+            return "tensorfloat32"
+    return str(widest_rounding).removeprefix("torch.")
 
 
 def _eager() -> AbstractContextManager[Any]:

@@ -30,7 +30,8 @@ class TorchSubject(batches.Batched):
     """A model with ``loss_fn(model, batch)``, which returns the mean loss.
 
     ``optimizer``: one, or several in a dict or list. ``step``: your training step, if it is more than gradient and `optimizer.step()`; ``accumulate``: the
-    part of it that leaves a step's gradients in the parameters. ``predict(model, batch)``: where the outputs are not what calling the model returns.
+    part of it that leaves a step's gradients in the parameters, unscaled and before clipping; then ``batch`` is its micro-batches, one after the other.
+    ``predict(model, batch)``: where the outputs are not what calling the model returns.
     ``tokens``: the key of the token ids in the batch. ``reference``: a second implementation. ``keep``: what else your step changes and is to be put back
     after a check, each with ``state_dict()`` and ``load_state_dict(state)``: schedulers, a GradScaler, your loop's counter.
     """
