@@ -18,7 +18,7 @@ from rich.progress import track
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from detection_expected import EXPECTED  # noqa: E402
+from detection_expected import EXPECTED, UNSEEN  # noqa: E402
 
 OUT, PAGE = HERE.parent / "results" / "detection.json", HERE.parent / "docs" / "detection.md"
 COMMAND = "python3 noxfile.py -s detection"
@@ -168,7 +168,15 @@ def page(found):
     yield "|---|---|---|---|---|---|---|"
     for row in sorted(found["faults"], key=lambda r: r["caught"]):
         caught = row["check"] if row["caught"] else "**nothing**"
-        cells = (row["fault"], row["layer"], row["does"], caught, row["parameter"] or "", row["says"] or "", ", ".join(row["also"]))
+        cells = (
+            row["fault"],
+            row["layer"],
+            row["does"],
+            caught,
+            row["parameter"] or "",
+            row["says"] or UNSEEN.get(row["fault"], ""),
+            ", ".join(row["also"]),
+        )
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
     yield ""
     yield "| healthy set-up | seeds | accusations |"
