@@ -30,7 +30,7 @@ def main():
         chosen = config.tiny(batch=2, accumulate=2, threads=1, progress=False, out="")
         with device.entered(chosen) as place:
             run = step.begin(chosen, data.Tokens(folder), place)
-            given = shown(run)
+            given = shown(step.begin(chosen, data.Tokens(folder), place))  # another, which stays untrained
             expect = replace(given.pop("expect"), recipe=None)
             reference = given.pop("reference")
             step.one_step(run)  # fills caches
