@@ -53,7 +53,7 @@ def slope(subject: Subject, start: Arrays, direction: Arrays, *, h: float, at_st
     third = max(abs(right - 3 * at_start + 3 * left - low), abs(high - 3 * right + 3 * at_start - left)) / math.sqrt(20)
     fourth = abs(low - 4 * left + 6 * at_start - 4 * right + high) / math.sqrt(70)
     every = np.array([low, left, at_start, right, high])
-    noise = max(third, fourth, unit(every) * abs(at_start))  # by the digits of five: one may be a short number by accident
+    noise = max(third, fourth, unit(every) * float(np.abs(every).max()))  # by the digits of five: one may be a short number by accident
     return Slope(value=(4 * near - far) / 3, error=8 * noise / h + abs(near - far), even=(low + high) / 2 - at_start, noise=noise)
 
 
