@@ -266,18 +266,23 @@ def trainer(session):
     session.run(locked(session, HERE / ".nox" / "trainer", "trainer"), "-m", "trainer.trial", *session.posargs, external=True)
 
 
+def arbiter_environment(session):
+    python = locked(session, HERE / ".nox" / "arbiter", "arbiter")
+    session.run(python, "-c", "", external=True)  # tinygrad's compiler links itself when its Python first starts
+    return python
+
+
 @nox.session(name="tests-arbiter", venv_backend="none", default=False)
 def tests_arbiter(session):
     """Gradarbiter on real frameworks: one environment with torch, jax, keras, tinygrad and mlx; the slow ones too: -- -m arbiter."""
-    python, files = locked(session, HERE / ".nox" / "arbiter", "arbiter"), sorted(map(str, Path("tests").glob("test_gradarbiter_*.py")))
-    session.run(python, "-c", "", external=True)  # tinygrad's compiler links itself when its Python first starts
+    python, files = arbiter_environment(session), sorted(map(str, Path("tests").glob("test_gradarbiter_*.py")))
     session.run(python, "-m", "pytest", "-m", "arbiter and not slow", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
 
 
 @nox.session(venv_backend="none", default=False)
 def detection(session):
     """What gradarbiter catches of the trainer's faults, and whom it accuses: into results/detection.json; -- [-k NAME]."""
-    python = locked(session, HERE / ".nox" / "trainer", "trainer")
+    python = arbiter_environment(session)
     session.run(python, "-m", "tests.detection", *session.posargs, external=True, env={"OMP_NUM_THREADS": "1"})
 
 

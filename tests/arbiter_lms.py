@@ -28,12 +28,12 @@ def start(seed=3):
     return {name: (rng.standard_normal(shape) / 2).astype(np.float32) for name, shape in shapes.items()}
 
 
-def batch(dtype=np.int32):
-    ids = np.random.default_rng(5).integers(0, V, (ROWS, T + 1))
+def batch(dtype=np.int32, seed=5):
+    ids = np.random.default_rng(seed).integers(0, V, (ROWS, T + 1))
     return {"tokens": ids[:, :-1].astype(dtype), "targets": ids[:, 1:].astype(dtype)}
 
 
-def torch_lm(fault="", noisy=False):
+def torch_lm(fault="", noisy=False, seed=3):
     import torch
     from torch import nn
     from torch.nn import functional as F
@@ -64,7 +64,7 @@ def torch_lm(fault="", noisy=False):
             h = h.detach() if fault == "cut" else Zero.apply(h) if fault == "zero" else h
             return self.head(x + h)
 
-    model, values = LM(), start()
+    model, values = LM(), start(seed)
     with torch.no_grad():
         for parameter, name in (
             (model.embedding.weight, "embedding"),
@@ -74,7 +74,7 @@ def torch_lm(fault="", noisy=False):
         ):
             value = torch.from_numpy(values[name])
             parameter.copy_(value.T if name in ("mix", "head") else value)
-    given = {key: torch.from_numpy(value) for key, value in batch(np.int64).items()}
+    given = {key: torch.from_numpy(value) for key, value in batch(np.int64, seed + 2).items()}
     trained = [p for p in model.parameters() if fault != "forgotten" or p is not model.mix.weight]
 
     def score(out, given):
@@ -88,7 +88,7 @@ def torch_lm(fault="", noisy=False):
     }
 
 
-def keras_lm(fault="", noisy=False):
+def keras_lm(fault="", noisy=False, seed=3):
     import keras
     from keras import ops
 
@@ -115,8 +115,8 @@ def keras_lm(fault="", noisy=False):
             h = self.drop(self.norm(h, training=training), training=training) if noisy else h
             return self.head(x + spoil(h))
 
-    model, values = LM(), start()
-    given = {key: ops.convert_to_tensor(value) for key, value in batch().items()}
+    model, values = LM(), start(seed)
+    given = {key: ops.convert_to_tensor(value) for key, value in batch(seed=seed + 2).items()}
     model(given["tokens"])
     for layer in ("embedding", "position", "mix", "head"):
         getattr(model, layer).set_weights([values[layer]])
@@ -138,7 +138,7 @@ def keras_lm(fault="", noisy=False):
     }
 
 
-def mlx_lm(fault="", noisy=False):
+def mlx_lm(fault="", noisy=False, seed=3):
     import mlx.core as mx
     import mlx.optimizers
     from mlx import nn
@@ -167,7 +167,7 @@ def mlx_lm(fault="", noisy=False):
                 h = layer(h)
             return self.head(x + spoil(h))
 
-    model, values = LM(), start()
+    model, values = LM(), start(seed)
     model.update({"embedding": {"weight": mx.array(values["embedding"])}, "position": mx.array(values["position"])})
     model.update({name: {"weight": mx.array(np.ascontiguousarray(values[name].T))} for name in ("mix", "head")})
     optimizer = mlx.optimizers.AdamW(RATE)
@@ -182,7 +182,7 @@ def mlx_lm(fault="", noisy=False):
 
     return {
         "model": model,
-        "batch": {key: mx.array(value) for key, value in batch().items()},
+        "batch": {key: mx.array(value) for key, value in batch(seed=seed + 2).items()},
         "loss_fn": lambda model, given: score(predict(model, given), given),
         "optimizer": optimizer,
         "predict": predict,
@@ -190,7 +190,7 @@ def mlx_lm(fault="", noisy=False):
     }
 
 
-def tinygrad_lm(fault="", noisy=False):
+def tinygrad_lm(fault="", noisy=False, seed=3):
     from tinygrad import Tensor, nn
 
     class LM:
@@ -207,7 +207,7 @@ def tinygrad_lm(fault="", noisy=False):
             h = h.detach() if fault == "cut" else h.detach() + h * 0 if fault == "zero" else h
             return self.head(x + h)
 
-    model, values = LM(), start()
+    model, values = LM(), start(seed)
     for tensor, name in (
         (model.embedding.weight, "embedding"),
         (model.position, "position"),
@@ -225,7 +225,7 @@ def tinygrad_lm(fault="", noisy=False):
 
     return {
         "model": model,
-        "batch": {key: Tensor(value) for key, value in batch().items()},
+        "batch": {key: Tensor(value) for key, value in batch(seed=seed + 2).items()},
         "loss_fn": lambda model, given: score(predict(model, given), given),
         "optimizer": nn.optim.AdamW(trained, lr=RATE),
         "predict": predict,

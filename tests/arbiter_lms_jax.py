@@ -3,7 +3,7 @@
 from arbiter_lms import MEAN, RATE, D, T, V, batch, start
 
 
-def _jax_parts(fault):
+def _jax_parts(fault, seed):
     import jax
     import jax.numpy as jnp
     import optax
@@ -27,21 +27,21 @@ def _jax_parts(fault):
             )
 
         optimizer = optax.multi_transform({"adamw": optimizer, "none": optax.set_to_zero()}, labels)
-    given = {key: jnp.asarray(value) for key, value in batch().items()}
+    given = {key: jnp.asarray(value) for key, value in batch(seed=seed + 2).items()}
     return spoil, score, optimizer, given
 
 
-def jax_lm(fault=""):
+def jax_lm(fault="", seed=3):
     """A dict of arrays and a function."""
     import jax.numpy as jnp
 
-    spoil, score, optimizer, given = _jax_parts(fault)
+    spoil, score, optimizer, given = _jax_parts(fault, seed)
 
     def predict(model, given):
         x = model["embedding"][given["tokens"]] + model["position"]
         return (x + spoil(jnp.tanh(MEAN @ x @ model["layers"][0]["mix"]))) @ model["head"]
 
-    values = {name: jnp.asarray(value) for name, value in start().items()}
+    values = {name: jnp.asarray(value) for name, value in start(seed).items()}
     values["layers"] = [{"mix": values.pop("mix")}]
     return {
         "model": values,
@@ -53,12 +53,12 @@ def jax_lm(fault=""):
     }
 
 
-def equinox_lm(fault=""):
+def equinox_lm(fault="", seed=3):
     import equinox as eqx
     import jax
     import jax.numpy as jnp
 
-    spoil, score, optimizer, given = _jax_parts(fault)
+    spoil, score, optimizer, given = _jax_parts(fault, seed)
 
     class LM(eqx.Module):
         embedding: eqx.nn.Embedding
@@ -71,7 +71,7 @@ def equinox_lm(fault=""):
             x = jax.vmap(self.embedding)(ids) + self.position
             return jax.vmap(self.head)(x + spoil(jnp.tanh(jax.vmap(self.mix)(MEAN @ x))))
 
-    values, key = start(), jax.random.key(0)
+    values, key = start(seed), jax.random.key(0)
     model = LM(
         embedding=eqx.nn.Embedding(weight=jnp.asarray(values["embedding"])),
         position=jnp.asarray(values["position"]),
@@ -92,11 +92,11 @@ def equinox_lm(fault=""):
     }
 
 
-def nnx_lm(fault="", noisy=False):
+def nnx_lm(fault="", noisy=False, seed=3):
     import jax.numpy as jnp
     from flax import nnx
 
-    spoil, score, optimizer, given = _jax_parts(fault)
+    spoil, score, optimizer, given = _jax_parts(fault, seed)
 
     class LM(nnx.Module):
         def __init__(self, rngs):
@@ -111,7 +111,7 @@ def nnx_lm(fault="", noisy=False):
             h = jnp.tanh(self.mix(MEAN @ x))
             return self.head(x + spoil(self.drop(self.norm(h)) if noisy else h))
 
-    model, values = LM(nnx.Rngs(0)), start()
+    model, values = LM(nnx.Rngs(0)), start(seed)
     model.embedding.embedding[...], model.position[...] = jnp.asarray(values["embedding"]), jnp.asarray(values["position"])
     model.mix.kernel[...], model.head.kernel[...] = jnp.asarray(values["mix"]), jnp.asarray(values["head"])
 
