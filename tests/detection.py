@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -51,13 +52,14 @@ def fault(job):
 
 def healthy(job):
     name, folder = job
-    accused = []
+    accused, answered, unasked = [], Counter(), Counter()
     for seed in range(SEEDS):
         for result in _healthy_results(name, seed, folder):
+            (unasked if result.status == "not asked" else answered)[result.check] += 1
             if result.status in ("fail", "error"):
                 says = [f"{f.kind} {f.parameter}: {f.text}" for f in result.accusations] or [result.reason]
                 accused.append({"seed": seed, "check": result.check, "says": says[0]})
-    return {"configuration": name, "seeds": SEEDS, "accused": accused}
+    return {"configuration": name, "seeds": SEEDS, "accused": accused, "answered": dict(answered), "not_asked": dict(unasked)}
 
 
 def _healthy_results(name, seed, folder):
@@ -68,6 +70,10 @@ def _healthy_results(name, seed, folder):
 
     if name in RUNS:
         return detection_trainer.results_of(None, folder, seed=seed, **RUNS[name])
+    if name in FRAMEWORKS:
+        import arbiter_frameworks
+
+        return gradarbiter.check(**arbiter_frameworks.LMS[FRAMEWORKS[name]](seed=seed), expect=gradarbiter.Expect(causal=True)).results
     return gradarbiter.check(**arbiter_zoo.ZOO[name](seed)).results
 
 
@@ -83,6 +89,8 @@ RUNS = {
     "run, clipped": {"options": {"clip": 0.05}},
 }
 
+FRAMEWORKS = {f"the same model in {name}": name for name in ("torch", "jax", "equinox", "nnx", "keras", "mlx", "tinygrad")}
+
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="nox -s detection --", description=__doc__.splitlines()[0])
@@ -97,7 +105,7 @@ def main(argv=None):
         sys.exit(f"{found}\nwanted:  the same faults in both\ndo this: edit tests/detection_expected.py")
     with tempfile.TemporaryDirectory() as temporary:
         folder = data.sample(Path(temporary) / "sample", vocab=500)
-        wanted = [(fault, name) for name in EXPECTED] + [(healthy, name) for name in (*RUNS, *ZOO)]
+        wanted = [(fault, name) for name in EXPECTED] + [(healthy, name) for name in (*RUNS, *ZOO, *FRAMEWORKS)]
         kept = Kept(HERE.parent)
         jobs = [(ask, (name, folder)) for ask, name in wanted if chosen.k in name and name not in kept.rows]
         with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), max_workers=2) as pool:
@@ -149,6 +157,8 @@ def totals(faulty, sound):
         "healthy": len(sound),
         "healthy_runs": sum(row["seeds"] for row in sound),
         "accused": sum(len(row["accused"]) for row in sound),
+        "answers": sum(sum(row["answered"].values()) for row in sound),
+        "not_asked": sum(sum(row["not_asked"].values()) for row in sound),
     }
 
 
@@ -161,6 +171,7 @@ def page(found):
     yield f"**{t['caught']} of {t['faults']} planted faults** are caught by the check that was named for them before the first run"
     yield "(`tests/detection_expected.py`), which has to name the right parameter too."
     yield f"**{t['accused']} accusations** of {t['healthy']} healthy set-ups over {t['healthy_runs']} runs (seeds 0 to {SEEDS - 1})."
+    yield f"In those runs {t['answers']} checks gave an answer and {t['not_asked']} could not be asked, as the table says: they accuse nobody, and clear nobody."
     yield "Faults are planted in the reference trainer (`trainer/faults/`), one at a time, in a model of width 32. A check that accuses nobody"
     yield "here may still miss the same fault elsewhere: tests show errors, never their absence."
     yield ""
@@ -179,11 +190,11 @@ def page(found):
         )
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
     yield ""
-    yield "| healthy set-up | seeds | accusations |"
-    yield "|---|---|---|"
+    yield "| healthy set-up | seeds | accusations | checks that answered | not asked |"
+    yield "|---|---|---|---|---|"
     for row in found["healthy"]:
         says = "; ".join(f"seed {one['seed']}: {one['check']}: {one['says']}" for one in row["accused"])
-        yield f"| {row['configuration'].replace('_', ' ')} | {row['seeds']} | {says or 0} |"
+        yield f"| {row['configuration'].replace('_', ' ')} | {row['seeds']} | {says or 0} | {len(row['answered'])} | {', '.join(row['not_asked'])} |"
 
 
 if __name__ == "__main__":
