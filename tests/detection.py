@@ -8,6 +8,8 @@ import argparse
 import hashlib
 import json
 import multiprocessing
+import os
+import statistics
 import sys
 import tempfile
 from collections import Counter
@@ -33,6 +35,7 @@ def fault(job):
     from trainer.faults import CATALOGUE
 
     name, folder = job
+    before = cpu_s()
     results, wanted = results_of(name, folder), EXPECTED[name]
     found = {r.check: list(dict.fromkeys(f.parameter for f in r.accusations)) for r in results if r.accusations}
     named = [f for r in results for f in r.accusations if wanted and r.check == wanted[0] and fnmatchcase(f.parameter, wanted[1])]
@@ -47,7 +50,13 @@ def fault(job):
         "step": named[0].numbers.get("step") if named else None,
         "also": {check: names[:SHOWN] for check, names in found.items() if not (wanted and check == wanted[0])},
         "raised": {r.check: r.reason for r in results if r.status == "error"},
+        "cpu_s": round(cpu_s() - before, 2),
     }
+
+
+def cpu_s():
+    """Of this process and of those it has waited for (a resumed run is one)."""
+    return sum(os.times()[:4])
 
 
 def healthy(job):
@@ -154,6 +163,7 @@ def totals(faulty, sound):
     return {
         "faults": len(faulty),
         "caught": sum(row["caught"] for row in faulty),
+        "cpu_s_a_fault": statistics.median(row["cpu_s"] for row in faulty) if faulty else None,
         "healthy": len(sound),
         "healthy_runs": sum(row["seeds"] for row in sound),
         "accused": sum(len(row["accused"]) for row in sound),
@@ -171,7 +181,7 @@ def page(found):
     yield f"**{t['caught']} of {t['faults']} planted faults** are caught by the check that was named for them before the first run"
     yield "(`tests/detection_expected.py`), which has to name the right parameter too."
     yield f"**{t['accused']} accusations** of {t['healthy']} healthy set-ups over {t['healthy_runs']} runs (seeds 0 to {SEEDS - 1})."
-    yield f"In those runs {t['answers']} checks gave an answer and {t['not_asked']} could not be asked, as the table says: they accuse nobody, and clear nobody."
+    yield f"In those runs {t['answers']} checks gave an answer; {t['not_asked']} could not be asked, and clear nobody: the table names them."
     yield "Faults are planted in the reference trainer (`trainer/faults/`), one at a time, in a model of width 32. A check that accuses nobody"
     yield "here may still miss the same fault elsewhere: tests show errors, never their absence."
     yield ""

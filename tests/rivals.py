@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests import rivals_gradcheck, rivals_lightning, rivals_traincheck, rivals_transformers
+from tests import rivals_gradcheck, rivals_lightning, rivals_page, rivals_traincheck, rivals_transformers
 from tests import rivals_runs as runs
 from trainer import data, faults
 from trainer.faults import twin as twins
@@ -49,6 +49,7 @@ def main():
             keep(rival, *survey(rival, folder))
     if "traincheck" in chosen.tools:
         keep(rivals_traincheck, *swept(folder, chosen.sample))
+    rivals_page.write()
     show(json.loads(RESULT.read_text()))
 
 
@@ -128,12 +129,16 @@ def line(found, shown):
 
 def assert_the_trainer_s_own(heard, folder):
     """A rival that trains must have trained the very run: losses to the bit."""
-    case = runs.Case()
     if "losses" in heard[-1].numbers:
-        with runs.planted(case, folder) as (twin, place):
-            run = runs.begin(case, twin, place)
-            twin.steps(run, twins.STEPS)
-        assert heard[-1].numbers["losses"] == run.losses, f"found {heard[-1].numbers['losses']}, wanted the trainer's {run.losses}"
+        found, wanted = heard[-1].numbers["losses"], losses(runs.Case(), folder)
+        assert found == wanted, f"found {found}, wanted the trainer's {wanted}"
+
+
+def losses(case, folder):
+    with runs.planted(case, folder) as (twin, place):
+        run = runs.begin(case, twin, place)
+        twin.steps(run, run.step + twins.STEPS)
+        return run.losses
 
 
 def swept(folder, each):
@@ -158,6 +163,8 @@ def swept(folder, each):
             )
             verdicts.append(verdict)
             say(t, f"{name}: {len(found)} violations: {lines[name]}")
+    traced = {runs.of(name): verdict["losses"] for name, verdict in zip(names, verdicts, strict=True) if "losses" in verdict}
+    same = [losses(case, folder) == found for case, found in traced.items() if not case.resumed]
     infer = json.loads(sweep.noted("infer").read_text())
     totals = {
         "false_alarms": f"{sum(any(f['what'] not in struck for f in v['violated']) for v in unseen)} of {len(unseen)}",
@@ -167,6 +174,7 @@ def swept(folder, each):
         "struck_out": len(struck),
         "infer_cpu_s": round(infer["cpu_s"]),
         "healthy_traces": len(t.REFERENCE) + len(held) + len(unseen),
+        "losses_as_without_tracing": f"{sum(same)} of {len(same)}",
         "trace_mb": round(statistics.median(v["bytes"] for v in verdicts) / 1e6, 1),
         "wall_s_a_trace": round(statistics.median(v["wall_s"] for v in verdicts)),
         "training_steps": twins.STEPS,

@@ -135,7 +135,9 @@ class Sweep:
             found = json.loads(part)
             invariant = found["invariant"]
             violated.append({"what": identity(invariant), "relation": invariant["relation"], "text": invariant["text_description"]})
-        self.write(case, {"violated": violated, "ended": "", "check_cpu_s": check_cpu_s})
+        printed = (self.trace(case) / "program_output.txt").read_text()
+        losses = json.loads(next(line for line in printed.splitlines() if line.startswith("losses")).removeprefix("losses "))
+        self.write(case, {"violated": violated, "losses": losses, "ended": "", "check_cpu_s": check_cpu_s})
 
     def write(self, case, verdict):
         cost = json.loads(self.noted(name_of(case)).read_text())
