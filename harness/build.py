@@ -61,7 +61,7 @@ def _python(project: Project, column: Column, venv: Path | None, backend: str) -
         stamp.write_text(want)
     if column.source:
         _link(venv, column)
-    named = column.requires[0].partition("==")[0] if column.source else column.framework
+    named = column.requires[0].partition("==")[0]  # tensorflow's distribution is tensorflow-cpu
     asked = "import importlib.metadata as m, platform as p, sys; print(p.python_implementation(), p.python_version()); print(m.version(sys.argv[1]))"
     facts = subprocess.run([python, "-c", asked, named], capture_output=True, text=True, check=False)
     if facts.returncode:

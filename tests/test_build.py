@@ -90,6 +90,11 @@ def test_the_cpu_index_is_an_opt_in_that_is_recorded(fakes, column, uv, asker):
     assert result.backend == environment.read(fakes, column).backend == "cpu"
 
 
+def test_the_version_asked_is_that_of_the_first_requirement(fakes, column, uv):
+    (fakes.root / "venv" / "bin" / "python").write_text('#!/bin/sh\necho CPython 3.11.7; echo "$3"\n')
+    assert made(fakes, dataclasses.replace(column, requires=("fake-cpu==1.0", "numpy==1"))).version == "fake-cpu"
+
+
 def test_a_framework_that_is_a_folder_of_ours_is_linked_in_and_not_installed(fakes, column, uv):
     packages = fakes.root / "venv" / "lib" / "python3.11" / "site-packages"
     packages.mkdir(parents=True)
