@@ -287,6 +287,12 @@ def detection(session):
 
 
 @nox.session(venv_backend="none", default=False)
+def blindspot(session):
+    """For each of the trainer's faults: would the loss curve have told, and what gradarbiter says: into results/blindspot.json."""
+    session.run(arbiter_environment(session), "-m", "tests.blindspot", external=True, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(venv_backend="none", default=False)
 def rivals(session):
     """What gradcheck, Lightning, HF's Trainer and traincheck catch of the trainer's faults, into results/rivals.json (2 h): -- [--tools ...] [--sample N]."""
     python = locked(session, HERE / ".nox" / "rivals", "rivals")

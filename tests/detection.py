@@ -23,7 +23,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from detection_expected import EXPECTED, UNSEEN  # noqa: E402
 
-OUT, PAGE = HERE.parent / "results" / "detection.json", HERE.parent / "docs" / "detection.md"
+ROOT = HERE.parent
+OUT, PAGE = ROOT / "results" / "detection.json", ROOT / "docs" / "detection.md"
 COMMAND = "python3 noxfile.py -s detection"
 SEEDS = 20
 SHOWN = 3  # names a check; the run itself prints all
@@ -32,11 +33,16 @@ SHOWN = 3  # names a check; the run itself prints all
 def fault(job):
     from detection_trainer import results_of
 
-    from trainer.faults import CATALOGUE
-
     name, folder = job
     before = cpu_s()
-    results, wanted = results_of(name, folder), EXPECTED[name]
+    results = results_of(name, folder)
+    return {**judged(name, results), "cpu_s": round(cpu_s() - before, 2)}
+
+
+def judged(name, results):
+    from trainer.faults import CATALOGUE
+
+    wanted = EXPECTED[name]
     found = {r.check: list(dict.fromkeys(f.parameter for f in r.accusations)) for r in results if r.accusations}
     named = [f for r in results for f in r.accusations if wanted and r.check == wanted[0] and fnmatchcase(f.parameter, wanted[1])]
     return {
@@ -50,7 +56,6 @@ def fault(job):
         "step": named[0].numbers.get("step") if named else None,
         "also": {check: names[:SHOWN] for check, names in found.items() if not (wanted and check == wanted[0])},
         "raised": {r.check: r.reason for r in results if r.status == "error"},
-        "cpu_s": round(cpu_s() - before, 2),
     }
 
 
@@ -66,9 +71,12 @@ def healthy(job):
         for result in _healthy_results(name, seed, folder):
             (unasked if result.status == "not asked" else answered)[result.check] += 1
             if result.status in ("fail", "error"):
-                says = [f"{f.kind} {f.parameter}: {f.text}" for f in result.accusations] or [result.reason]
-                accused.append({"seed": seed, "check": result.check, "says": says[0]})
+                accused.append({"seed": seed, "check": result.check, "says": says(result)})
     return {"configuration": name, "seeds": SEEDS, "accused": accused, "answered": dict(answered), "not_asked": dict(unasked)}
+
+
+def says(result):
+    return [*(f"{f.kind} {f.parameter}: {f.text}" for f in result.accusations), result.reason][0]
 
 
 def _healthy_results(name, seed, folder):
@@ -115,7 +123,7 @@ def main(argv=None):
     with tempfile.TemporaryDirectory() as temporary:
         folder = data.sample(Path(temporary) / "sample", vocab=500)
         wanted = [(fault, name) for name in EXPECTED] + [(healthy, name) for name in (*RUNS, *ZOO, *FRAMEWORKS)]
-        kept = Kept(HERE.parent)
+        kept = Kept("detection")
         jobs = [(ask, (name, folder)) for ask, name in wanted if chosen.k in name and name not in kept.rows]
         with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), max_workers=2) as pool:
             futures = {pool.submit(ask, job): job[0] for ask, job in jobs}
@@ -140,23 +148,19 @@ def main(argv=None):
 class Kept:
     """Rows of this very text of checks, trainer and set-ups, so that a stopped run goes on, and a changed check is asked again."""
 
-    def __init__(self, root):
-        sources = [
-            *root.glob("gradarbiter/**/*.py"),
-            *root.glob("trainer/**/*.py"),
-            *HERE.glob("arbiter_*.py"),
-            *HERE.glob("detection*.py"),
-        ]
+    def __init__(self, name):
+        patterns = ("gradarbiter/**/*", "trainer/**/*", "tests/arbiter_*", "tests/detection*", f"tests/{name}*")
+        sources = {path for pattern in patterns for path in ROOT.glob(f"{pattern}.py")}
         text = b"".join(path.read_bytes() for path in sorted(sources))
-        self._path = root / ".nox" / "detection" / f"{hashlib.sha256(text).hexdigest()[:16]}.jsonl"
+        self._path = ROOT / ".nox" / name / f"{hashlib.sha256(text).hexdigest()[:16]}.jsonl"
         self._path.parent.mkdir(parents=True, exist_ok=True)
         lines = self._path.read_text().splitlines() if self._path.exists() else []
-        self.rows = {row.get("fault") or row["configuration"]: row for row in map(json.loads, lines)}
+        self.rows = {kept["name"]: kept["row"] for kept in map(json.loads, lines)}
 
     def add(self, name, row):
         self.rows[name] = row
         with self._path.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+            file.write(json.dumps({"name": name, "row": row}) + "\n")
 
 
 def totals(faulty, sound):
