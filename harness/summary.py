@@ -13,6 +13,7 @@ from harness.cell import Cell
 from harness.matrix import all_cells
 from harness.project import Project
 from harness.record import Record
+from harness.report import blindspot
 
 
 def current(cells: list[Cell], records: list[Record]) -> list[Record]:
@@ -53,6 +54,7 @@ def summary(project: Project, *, folder: Path | None = None) -> dict[str, Any]:
         },
         "twins_accused": len(accused),
         "overhead": _overhead(project),
+        "blindspot": blindspot.totals(project.root),
     }
 
 
