@@ -59,8 +59,9 @@ CASE = Case(
     },
     batch=("x", "dy"),
     tracker={
-        "candle": "https://github.com/huggingface/candle/issues/2977 (open) and https://github.com/huggingface/candle/issues/3011 (open); fixes proposed in "
-        "https://github.com/huggingface/candle/pull/3012, https://github.com/huggingface/candle/pull/3613 and https://github.com/huggingface/candle/pull/3823 (open)",
+        "candle": "https://github.com/huggingface/candle/issues/2977 and https://github.com/huggingface/candle/issues/3011 (open); fixes proposed in "
+        "https://github.com/huggingface/candle/pull/3012, https://github.com/huggingface/candle/pull/3613 and "
+        "https://github.com/huggingface/candle/pull/3823 (open)",
     },
     explained={
         "bfloat16 accumulator@bfloat16": "sums of 16 and of 6 terms: a bfloat16 accumulator loses no more than rounding n or dn does; "

@@ -1,0 +1,7 @@
+import jax
+
+
+def run(x, dy):
+    y, backward = jax.vjp(jax.nn.softmax, x)
+    (dx,) = backward(dy)
+    return {"y": y, "dx": dx}
