@@ -84,10 +84,19 @@ class Cell:
 
 @lru_cache
 def glue(column: Column) -> str:
-    """The text between a run file and the harness: a framework's adapter, or its glue and the Rust half of the protocol."""
-    folder = FRAMEWORKS / column.folder
-    files = [folder / "adapter.py", folder / "glue.rs", *([FRAMEWORKS / "probe_rs" / "protocol.rs"] if column.language == "rust" else [])]
-    return source.digest(*(f.read_text() for f in files if f.exists()), column.features)
+    """The text between a run file and the harness."""
+    return source.digest(*(f.read_text() for f in glue_files(FRAMEWORKS, column) if f.exists()), column.features)
+
+
+def glue_files(frameworks: Path, column: Column) -> list[Path]:
+    """A framework's adapter, or its Rust files after the shared half of the protocol: of glue.rs and glue@VERSION.rs the one that serves the column."""
+    folder = frameworks / column.folder
+    if column.language == "python":
+        return [folder / "adapter.py"]
+    glues = {path.stem.partition("@")[2]: path for path in folder.glob("glue*.rs")}
+    others = sorted(path for path in folder.glob("*.rs") if path not in glues.values())
+    since = sorted((v for v in glues if not v or not_before(column.version, v)), key=lambda v: release_key(v or "0"))
+    return [frameworks / "probe_rs" / "protocol.rs", *others, *(glues[v] for v in since[-1:])]
 
 
 def run_files(folder: Path) -> list[RunFile]:

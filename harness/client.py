@@ -31,6 +31,8 @@ KEPT = (
     "OPENBLAS_L2_SIZE",
     "XDG_CACHE_HOME",
     "XDG_RUNTIME_DIR",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
 )
 THREADS = (
     "OMP_NUM_THREADS",
@@ -39,6 +41,7 @@ THREADS = (
     "RAYON_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
     "TORCHINDUCTOR_COMPILE_THREADS",
+    "LP_NUM_THREADS",  # Mesa's software Vulkan
 )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import platform
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from harness import environment, machine, pins
 from harness.project import Project
@@ -33,6 +35,9 @@ def examine(project: Project) -> Iterator[Line]:
         path = shutil.which(os.environ.get("UV", "uv") if tool == "uv" else tool)
         version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.splitlines() if path else []
         yield tool, "ok" if path else "missing", version[0] if version else f"for {why}: {install}"
+    drivers = vulkan_drivers()
+    wanted = "for the wgpu columns: Debian: apt install mesa-vulkan-drivers libvulkan1 (a software device is enough)"
+    yield "Vulkan", "ok" if drivers else "missing", ", ".join(drivers) or wanted
     gpus = machine.gpus()
     yield "GPU", "ok" if gpus else "missing", ", ".join(gpus) or "no GPU: GPU columns would be error: device"
     for column in pins.read(project.pins):
@@ -42,3 +47,15 @@ def examine(project: Project) -> Iterator[Line]:
             "error" if built.cause else "ok",
             f"{built.cause}: {built.problem}" if built.cause else f"{built.toolchain} {built.backend} {built.binary or built.python}",
         )
+
+
+def vulkan_drivers() -> list[str]:
+    """The names of the Vulkan drivers that are installed; none without the loader."""
+    if ctypes.util.find_library("vulkan") is None:
+        return []
+    named = os.environ.get("VK_DRIVER_FILES") or os.environ.get("VK_ICD_FILENAMES")
+    if named:
+        return [path.stem for path in map(Path, named.split(os.pathsep)) if path.is_file()]
+    return sorted(
+        path.stem for folder in ("/etc", "/usr/share", "/usr/local/share") for path in Path(folder, "vulkan/icd.d").glob("*.json")
+    )

@@ -23,6 +23,7 @@ class Column:
 
     framework: str
     version: str
+    backend: str = ""  # which of its framework's, where that is not the usual one
     language: Language
     python: str = ""
     requires: tuple[str, ...] = ()
@@ -37,7 +38,11 @@ class Column:
 
     @property
     def id(self) -> str:
-        return f"{self.framework}-local" if self.local else f"{self.framework}-{self.version}"
+        return f"{self.framework}-local" if self.local else self._pinned
+
+    @property
+    def _pinned(self) -> str:
+        return "-".join(filter(None, (self.framework, self.version, self.backend)))
 
     @property
     def folder(self) -> str:
@@ -47,7 +52,7 @@ class Column:
     @property
     def lock(self) -> str:
         """The lock's file name; a local column stands on the lock of the pinned version it replaces."""
-        return f"{self.framework}-{self.version}" + (".txt" if self.language == "python" else ".Cargo.lock")
+        return self._pinned + (".txt" if self.language == "python" else ".Cargo.lock")
 
 
 def release_key(version: str) -> tuple[Version, str]:
@@ -110,23 +115,22 @@ def _versions(pins: Path, framework: str, table: dict[str, Any]) -> list[Column]
         raise BadInput(
             f"{pins}: [{framework}]", 'language = "python" or "rust", and a table of versions', "see the form at the top of the file"
         )
-    stable = [v for v in versions if not is_pre(v)]
+    stable = [line for line in versions if " " not in line and not is_pre(line)]
     newest = max(stable, key=release_key) if stable else None
     columns = []
-    for version in sorted(versions, key=release_key):
-        options = {**{k: v for k, v in table.items() if k != "versions"}, **versions[version]}
-        tags = (framework, *options.pop("tags", ()), *(["newest"] if version == newest else []), *(["pre"] if is_pre(version) else []))
+    for line in sorted(versions, key=lambda line: (release_key(line.partition(" ")[0]), line)):
+        version, _, backend = line.partition(" ")
+        options = {**{k: v for k, v in table.items() if k != "versions"}, **versions[line]}
+        tags = (framework, *options.pop("tags", ()), *(["newest"] if line == newest else []), *(["pre"] if is_pre(version) else []))
         lists: dict[str, Any] = {
             k: tuple(s.format(version=version) for s in options.pop(k, ())) for k in ("requires", "crates", "features")
         }
         if "source" in options:
             options["source"] = _package(pins.resolve().parent.parent / options["source"], framework)
         try:
-            columns.append(Column(framework=framework, version=version, tags=tags, **lists, **options))
+            columns.append(Column(framework=framework, version=version, backend=backend, tags=tags, **lists, **options))
         except TypeError as bad:
-            raise BadInput(
-                f"{pins}: [{framework}] {version}: {bad}", "the keys listed at the top of the file", "correct that line"
-            ) from None
+            raise BadInput(f"{pins}: [{framework}] {line}: {bad}", "the keys listed at the top of the file", "correct that line") from None
     return columns
 
 

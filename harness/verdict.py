@@ -29,6 +29,8 @@ STATUSES = {  # worst first: the order of the page's squares
 }
 BAD = ("silent", "crash", "hang", "unstable", "slow")
 EXECUTED = tuple(s for s in STATUSES if s not in ("absent", "untested", "error"))
+# The kinds of a refusal that are no framework's doing.
+MISSING: dict[str, Cause] = {"toolchain": "toolchain", "install": "install", "device": "device"}
 Change = Literal["same", "new", "fixed", "changed"]
 
 
@@ -69,8 +71,8 @@ def _raised(reply: dict[str, Any]) -> Verdict:
         return Verdict(status="loud", message=message)
     if kind == "unresolved":
         return Verdict(status="absent", message=message)
-    if kind in ("toolchain", "install"):
-        return Verdict(status="error", cause="toolchain" if kind == "toolchain" else "install", message=message)
+    if kind in MISSING:
+        return Verdict(status="error", cause=MISSING[kind], message=message)
     if kind == "exit":
         return Verdict(status="crash", message=f"ended the process before it answered: {message}")
     if kind == "memory":

@@ -64,6 +64,7 @@ def test_the_manifest_pins_exactly_and_turns_defaults_off_where_features_are_nam
     assert '\nburn = { version = "=0.21.0", default-features = false, features = ["std", "ndarray"] }\n' in rust._manifest(
         BURN, "probe", {}
     )
+    assert '\n[features]\ndefault = ["std", "ndarray"]\n"std" = []\n"ndarray" = []\n' in rust._manifest(BURN, "probe", {})
     local = rust._manifest(dataclasses.replace(BURN, local="/b"), "probe", {"burn": Path("/b/crates/burn")})
     assert '\nburn = { path = "/b/crates/burn", default-features' in local
     assert '\nname = "probe-burn-local"\n' in local

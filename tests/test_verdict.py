@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import verdict
+from harness.cell import load_specs
 from harness.verdict import BAD, STATUSES, change
 
 
@@ -68,3 +69,23 @@ def test_every_pair_has_an_answer():
 def test_wilson_interval(failed, times, low, high):
     """Against Newcombe 1998, table of the score method."""
     assert verdict.wilson(failed, times) == (pytest.approx(low, abs=2e-3), pytest.approx(high, abs=2e-3))
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "cause"),
+    [
+        ("framework", "loud", None),
+        ("unresolved", "absent", None),
+        ("toolchain", "error", "toolchain"),
+        ("install", "error", "install"),
+        ("device", "error", "device"),
+        ("harness", "error", "harness"),
+        ("memory", "crash", None),
+    ],
+)
+def test_what_a_refusal_is(fakes, kind, status, cause):
+    spec = load_specs(fakes)[0]
+    reply = {"end": "raised", "kind": kind, "stage": "load", "type": "Error", "message": "no Vulkan device; wanted: one"}
+    said = verdict.judge_end(reply, spec, 1.0)
+    assert (said.status, said.cause) == (status, cause)
+    assert "no Vulkan device" in said.message

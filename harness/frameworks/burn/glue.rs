@@ -1,15 +1,19 @@
-//! burn: the backend of a dtype, safetensors in, safetensors out; careful that a dtype the backend lacks is refused by burn itself.
+//! burn to 0.22: the backend of a column and a dtype; careful that a dtype the backend lacks is refused by burn itself.
 
 use crate::protocol::Refusal;
-use burn::backend::{Autodiff, NdArray};
-use burn::tensor::{backend::Backend, DType, Device, FloatDType, Tensor, TensorData};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use crate::tensors;
+use burn::backend::Autodiff;
+#[cfg(not(feature = "wgpu"))]
+use burn::backend::NdArray as Inner;
+#[cfg(feature = "wgpu")]
+use burn::backend::Wgpu as Inner;
+use burn::tensor::{backend::Backend, Device, FloatDType, Tensor, TensorData};
+use safetensors::tensor::Dtype;
 use serde_json::{json, Map, Value};
-use std::collections::BTreeMap;
 
-pub type Tensors = BTreeMap<String, TensorData>;
-pub type B64 = Autodiff<NdArray<f64>>;
-pub type B32 = Autodiff<NdArray<f32>>;
+pub type Tensors = tensors::Tensors;
+pub type B64 = Autodiff<Inner<f64>>;
+pub type B32 = Autodiff<Inner<f32>>;
 
 /// What a run file's function must be, for each backend it is asked on.
 #[derive(Clone, Copy)]
@@ -30,45 +34,19 @@ macro_rules! run {
 pub enum Inputs {
     Float64(Tensors),
     Float32(Tensors),
-    /// No NdArray backend has these as its element; `call` asks for one as a user would.
+    /// No backend of ours has these as its element; `call` asks for one as a user would.
     Low(FloatDType, &'static str),
 }
 
-pub fn load(path: &str, dtype: &str) -> Result<Inputs, String> {
+pub fn load(path: &str, dtype: &str) -> Result<Inputs, Refusal> {
+    adapter()?;
     match dtype {
-        "float64" => Ok(Inputs::Float64(read(path, Dtype::F64)?)),
-        "float32" => Ok(Inputs::Float32(read(path, Dtype::F32)?)),
+        "float64" => Ok(Inputs::Float64(tensors::read(path, Dtype::F64)?)),
+        "float32" => Ok(Inputs::Float32(tensors::read(path, Dtype::F32)?)),
         "bfloat16" => Ok(Inputs::Low(FloatDType::BF16, "bfloat16")),
         "float16" => Ok(Inputs::Low(FloatDType::F16, "float16")),
-        other => Err(format!("no dtype {other}")),
+        other => Err(format!("no dtype {other}").into()),
     }
-}
-
-fn read(path: &str, float: Dtype) -> Result<Tensors, String> {
-    let bytes = std::fs::read(path).map_err(|bad| format!("{path}: {bad}"))?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|bad| format!("{path}: {bad}"))?;
-    let mut tensors = Tensors::new();
-    for (name, view) in file.iter() {
-        let (raw, shape) = (view.data(), view.shape().to_vec());
-        let data = match view.dtype() {
-            Dtype::F64 if float == Dtype::F64 => {
-                TensorData::new(elements(raw, f64::from_le_bytes), shape)
-            }
-            Dtype::F32 if float == Dtype::F32 => {
-                TensorData::new(elements(raw, f32::from_le_bytes), shape)
-            }
-            Dtype::I64 => TensorData::new(elements(raw, i64::from_le_bytes), shape),
-            other => return Err(format!("{name} is {other:?}, asked was {float:?} or I64")),
-        };
-        tensors.insert(name.to_string(), data);
-    }
-    Ok(tensors)
-}
-
-fn elements<const N: usize, E>(raw: &[u8], read: fn([u8; N]) -> E) -> Vec<E> {
-    raw.chunks_exact(N)
-        .map(|element| read(element.try_into().expect("chunks of N bytes")))
-        .collect()
 }
 
 pub fn call(run: Run, inputs: &Inputs) -> Result<Tensors, Refusal> {
@@ -79,42 +57,16 @@ pub fn call(run: Run, inputs: &Inputs) -> Result<Tensors, Refusal> {
             let small =
                 Tensor::<B32, 1>::from_data(TensorData::from([1.0f32]), &Default::default());
             let _ = small.cast(*dtype).into_data();
-            Err(Refusal::Harness(format!(
-                "burn accepted {name}: teach the glue"
-            )))
+            Err(format!("burn accepted {name}: teach the glue").into())
         }
     }
 }
 
 pub fn save(out: Tensors, path: &str) -> Result<(), String> {
-    let mut written = Vec::new();
-    for (name, data) in &out {
-        let (dtype, bytes) = match data.dtype {
-            DType::F64 => (Dtype::F64, bytes(data, f64::to_le_bytes)?),
-            DType::F32 => (Dtype::F32, bytes(data, f32::to_le_bytes)?),
-            DType::I64 => (Dtype::I64, bytes(data, i64::to_le_bytes)?),
-            DType::I32 => (Dtype::I32, bytes(data, i32::to_le_bytes)?),
-            other => return Err(format!("{name} is {other:?}: teach the glue")),
-        };
-        written.push((name, dtype, data.shape.to_vec(), bytes));
-    }
-    let views = written.iter().map(|(name, dtype, shape, bytes)| {
-        Ok((name, TensorView::new(*dtype, shape.clone(), bytes)?))
-    });
-    let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
-    let saved = views.and_then(|views| safetensors::serialize_to_file(views, None, path.as_ref()));
-    saved.map_err(|bad| bad.to_string())
-}
-
-fn bytes<const N: usize, E: burn::tensor::Element>(
-    data: &TensorData,
-    write: fn(E) -> [u8; N],
-) -> Result<Vec<u8>, String> {
-    let elements = data.as_slice::<E>().map_err(|bad| format!("{bad:?}"))?;
-    Ok(elements
+    let parts = out
         .iter()
-        .flat_map(|element| write(*element))
-        .collect())
+        .map(|(name, data)| (name, data.dtype, data.shape.to_vec(), data.as_bytes()));
+    tensors::write(parts, path)
 }
 
 pub fn facts(dtype: &str) -> Map<String, Value> {
@@ -123,5 +75,32 @@ pub fn facts(dtype: &str) -> Map<String, Value> {
     } else {
         B32::name(&Default::default())
     };
-    Map::from_iter([("backend".to_string(), json!(backend))])
+    let mut facts = Map::from_iter([("backend".to_string(), json!(backend))]);
+    if let Ok(Some(adapter)) = adapter() {
+        facts.insert("adapter".to_string(), json!(adapter));
+    }
+    facts
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn adapter() -> Result<Option<&'static str>, Refusal> {
+    Ok(None)
+}
+
+/// The Vulkan device that answers: set up before a run file uses it, as that panics where there is none.
+#[cfg(feature = "wgpu")]
+fn adapter() -> Result<Option<&'static str>, Refusal> {
+    use burn::backend::wgpu::{graphics::Vulkan, init_setup};
+    static ADAPTER: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let found = ADAPTER.get_or_init(|| {
+        let setup = std::panic::catch_unwind(|| {
+            init_setup::<Vulkan>(&Default::default(), Default::default())
+        });
+        setup.ok().map(|setup| setup.adapter.get_info().name)
+    });
+    let none = "no Vulkan device; wanted: one, a processor's will do; do: apt install mesa-vulkan-drivers libvulkan1";
+    found
+        .as_deref()
+        .map(Some)
+        .ok_or(Refusal::Device(none.to_string()))
 }

@@ -16,7 +16,7 @@ macro_rules! run {
     };
 }
 
-pub fn load(path: &str, dtype: &str) -> std::result::Result<Inputs, String> {
+pub fn load(path: &str, dtype: &str) -> std::result::Result<Inputs, Refusal> {
     let tensors: Inputs = safetensors::load(path, &Device::Cpu)
         .map_err(|bad| bad.to_string())?
         .into_iter()
@@ -25,10 +25,9 @@ pub fn load(path: &str, dtype: &str) -> std::result::Result<Inputs, String> {
         .iter()
         .find(|(_, t)| t.dtype().is_float() && t.dtype().as_str() != short(dtype))
     {
-        Some((name, t)) => Err(format!(
-            "{name} is {}, asked was {dtype}",
-            t.dtype().as_str()
-        )),
+        Some((name, t)) => {
+            Err(format!("{name} is {}, asked was {dtype}", t.dtype().as_str()).into())
+        }
         None => Ok(tensors),
     }
 }

@@ -29,10 +29,17 @@ pub struct Probe {
     pub table: &'static [(&'static str, glue::Run)],
 }
 
-/// Why there is no answer: the framework refused, or the fault is ours.
+/// Why there is no answer: the framework refused, its device is missing, or the fault is ours.
 pub enum Refusal {
     Framework(String),
+    Device(String),
     Harness(String),
+}
+
+impl From<String> for Refusal {
+    fn from(ours: String) -> Self {
+        Refusal::Harness(ours)
+    }
 }
 
 /// The first panic of the run: those of other threads only follow from it.
@@ -89,7 +96,7 @@ fn ask(probe: &Probe, cell: &str, dtype: &str, inputs: &str, outputs: &str, time
         let run = find(probe, cell).ok_or(Refusal::Harness(format!("no {cell} in this binary")))?;
         let plan: Value = serde_json::from_str(time)
             .map_err(|bad| Refusal::Harness(format!("TIME_JSON: {bad}")))?;
-        let tensors = glue::load(inputs, dtype).map_err(Refusal::Harness)?;
+        let tensors = glue::load(inputs, dtype)?;
         if !plan.is_null() {
             return timed(probe, cell, dtype, &tensors, outputs, &plan, &stage);
         }
@@ -101,7 +108,7 @@ fn ask(probe: &Probe, cell: &str, dtype: &str, inputs: &str, outputs: &str, time
             (cpu_ns() - cpu) as f64 * 1e-9,
         );
         stage.set("save");
-        glue::save(out, outputs).map_err(Refusal::Harness)?;
+        glue::save(out, outputs)?;
         Ok(
             json!({"end": "answer", "run_s": run_s, "run_cpu_s": run_cpu_s, "facts": facts(probe, dtype)}),
         )
@@ -114,6 +121,7 @@ fn ask(probe: &Probe, cell: &str, dtype: &str, inputs: &str, outputs: &str, time
     match asked {
         Ok(Ok(said)) => said,
         Ok(Err(Refusal::Framework(message))) => raised(framework, stage.get(), "Error", &message),
+        Ok(Err(Refusal::Device(message))) => raised("device", stage.get(), "Error", &message),
         Ok(Err(Refusal::Harness(message))) => raised("harness", stage.get(), "Error", &message),
         Err(_) => {
             let message = PANIC
@@ -175,7 +183,7 @@ fn timed(
         };
         stage.set("load");
         let own = match plan["inputs"][name].as_str() {
-            Some(path) => Some(glue::load(path, dtype).map_err(Refusal::Harness)?),
+            Some(path) => Some(glue::load(path, dtype)?),
             None => None,
         };
         let arguments = own.as_ref().unwrap_or(tensors);
@@ -183,7 +191,7 @@ fn timed(
         let out = glue::call(run, arguments)?;
         if name == asked {
             stage.set("save");
-            glue::save(out, outputs).map_err(Refusal::Harness)?;
+            glue::save(out, outputs)?;
             stage.set("run");
         } else {
             drop(out);
