@@ -37,6 +37,12 @@ def test_a_cell_that_could_not_be_asked_is_not_published(fakes, run):
     assert not fakes.baseline.exists()
 
 
+def test_a_cell_without_its_device_is_published_as_that(fakes, run):
+    record.write_folder(fakes.latest, [{**run[0], "status": "error", "cause": "device"}, run[1]])
+    page.write(fakes, publish=True)
+    assert {r["cause"] for r in record.read_folder(fakes.baseline)[0] if r["status"] == "error"} == {"device"}
+
+
 def test_a_local_column_is_drawn_and_not_published(fakes, run):
     local = {**run[0], "column": "fake-local", "environment": {**run[0]["environment"], "local": "a checkout"}}
     record.write_folder(fakes.latest, [*run, local])

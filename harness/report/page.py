@@ -57,7 +57,8 @@ def write(project: Project, *, publish: bool) -> Path:
 
 
 def _publishable(records: list[Record]) -> None:
-    wrong = [r for r in records if r["status"] == "error"]
+    # A cell that needs a GPU is published as one that this platform cannot ask; anything else that could not be asked is to be repaired first.
+    wrong = [r for r in records if r["status"] == "error" and r["cause"] != "device"]
     if wrong:
         first = wrong[0]
         found = f"{len(wrong)} records cannot be published, first {record.address(first)}: {first['status']} {first['message']}"
