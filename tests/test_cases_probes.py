@@ -1,0 +1,81 @@
+"""The probes of a model and its training (gradient_flow, gradient_parity, exact_resume): the controls agree with the references, planted defects do not."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.case import as_dtype
+from harness.contract import load, validate
+from harness.verdict import judge
+
+CASES = Path(__file__).parents[1] / "cases"
+SPECS = [s for case in ("gradient_parity", "gradient_flow", "exact_resume") for s in load(CASES / case)]
+ROW = {s.row: s for s in SPECS}
+
+
+def control(spec):
+    """The module of the row's run_numpy.py."""
+    source = importlib.util.spec_from_file_location(f"run_numpy_{spec.id}", spec.folder / "run_numpy.py")
+    module = importlib.util.module_from_spec(source)
+    source.loader.exec_module(module)
+    return module
+
+
+def silent(spec, answer, *checks):
+    decided = judge(spec, "float32", {**spec.want, **answer}, "")
+    return decided.status == "silent" and {f.check for f in decided.findings if not f.holds} == set(checks)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda s: s.row)
+def test_a_row_can_fail(spec):
+    validate(spec)
+
+
+@pytest.mark.parametrize(("spec", "dtype"), [(s, d) for s in SPECS for d in s.tol], ids=lambda x: getattr(x, "row", x))
+def test_the_control_agrees(spec, dtype):
+    answer = getattr(control(spec), spec.item or "run")(**as_dtype(spec.tensors, dtype))
+    decided = judge(spec, dtype, answer, "numpy")
+    assert decided.status == "ok", decided.message
+
+
+def test_a_tied_table_that_lost_one_of_its_gradients_is_seen():
+    spec = ROW["gradient_flow:tied"]
+    lookup = np.zeros_like(spec.want["dtable"])
+    head = spec.want["dtable"] - lookup
+    head[spec.tensors["ids"].ravel()[0]] = 0  # the rows of one token
+    assert silent(spec, {"dtable": head}, "dtable close")
+
+
+def test_heads_that_got_each_others_gradients_are_seen():
+    spec = ROW["gradient_flow:tiled_heads"]
+    assert silent(spec, {"dk": spec.want["dk"][:, ::-1]}, "dk close")
+
+
+def test_a_branch_through_a_cast_that_lost_its_graph_is_seen():
+    spec = ROW["gradient_flow:cast"]
+    assert silent(spec, {"dbeside": spec.want["dbeside"] / 3}, "dbeside close")
+
+
+@pytest.mark.parametrize("item", ["adamw", "momentum"])
+@pytest.mark.parametrize("forgotten", [slice(1, None), slice(1, 2), slice(2, 3), slice(3, 4)])
+def test_a_run_that_resumes_without_its_state_is_seen(item, forgotten, monkeypatch):
+    spec = ROW[f"exact_resume:{item}"]
+    run = control(spec)
+    kept = run._saved
+
+    def without(state):
+        state = kept(state)
+        state[forgotten] = [np.zeros_like(value) for value in state[forgotten]]
+        return state
+
+    monkeypatch.setattr(run, "_saved", without)
+    answer = getattr(run, item)(**spec.tensors)
+    if item == "momentum" and forgotten in (slice(1, 2), slice(3, 4)):  # its step count and second moment decide nothing
+        assert judge(spec, "float64", answer, "").status == "ok"
+        return
+    assert {f.check for f in judge(spec, "float64", answer, "").findings if not f.holds} == {"loss_quotient close", "w_quotient close"}
+    assert answer["loss_quotient"][0] == 1, "the first loss after the stop needs no optimizer"
