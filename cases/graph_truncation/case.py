@@ -53,7 +53,7 @@ def penalty_inputs(rng):
 
 
 def penalty(x, w, v):
-    """f = sum w (x^2)^2; y is its gradient to x, and the second gradient is that of sum v y."""
+    """Of f = sum w (x^2)^2: y is its gradient to x, and the second gradient is that of sum v y."""
     return {"y": 4 * w * x**3, "dx": 12 * v * w * x**2, "dw": 4 * v * x**3}
 
 
