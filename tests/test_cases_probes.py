@@ -1,4 +1,4 @@
-"""The probes of a model and its training (gradient_flow, gradient_parity, exact_resume): the controls agree with the references, planted defects do not."""
+"""The probes of a model and its training: the controls agree with the references, planted defects do not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from harness.contract import load, validate
 from harness.verdict import judge
 
 CASES = Path(__file__).parents[1] / "cases"
-SPECS = [s for case in ("gradient_parity", "gradient_flow", "exact_resume") for s in load(CASES / case)]
+SPECS = [
+    s for case in ("gradient_parity", "gradient_flow", "exact_resume", "optimizer_state_shape", "decode_parity") for s in load(CASES / case)
+]
 ROW = {s.row: s for s in SPECS}
 
 
@@ -79,3 +81,32 @@ def test_a_run_that_resumes_without_its_state_is_seen(item, forgotten, monkeypat
         return
     assert {f.check for f in judge(spec, "float64", answer, "").findings if not f.holds} == {"loss_quotient close", "w_quotient close"}
     assert answer["loss_quotient"][0] == 1, "the first loss after the stop needs no optimizer"
+
+
+def test_moments_that_start_again_at_a_new_length_are_seen(monkeypatch):
+    spec = ROW["optimizer_state_shape"]
+    run = control(spec)
+    monkeypatch.setattr(run, "BETA1", 0.0)  # a first moment of each step alone
+    answer = run.run(**spec.tensors)
+    failed = {f.check for f in judge(spec, "float32", answer, "").findings if not f.holds}
+    assert failed == {"losses close", "w close", "position close"}
+
+
+@pytest.mark.parametrize("defect", ["reversed", "fused"])
+def test_another_order_or_a_fused_product_is_seen_by_its_bits(defect, monkeypatch):
+    spec = ROW["decode_parity:sequential"]
+    run = control(spec)
+
+    def backwards(weights, state):
+        return ordered(weights[:, ::-1], state[:, ::-1])
+
+    def fused(weights, state):
+        return np.einsum("hk,hkv->hv", weights.astype(np.float64), state.astype(np.float64)).astype(np.float32)
+
+    ordered = run._ordered
+    monkeypatch.setattr(run, "_ordered", backwards if defect == "reversed" else fused)
+    tensors = as_dtype(spec.tensors, "float32")
+    assert judge(spec, "float32", run.sequential(**tensors), "").status == "silent"
+    exact = ROW["decode_parity:exact"]
+    tensors = as_dtype(exact.tensors, "float32")
+    assert judge(exact, "float32", run.sequential(**tensors), "").status == "ok", "any order gives these bits"

@@ -5,6 +5,8 @@ parts a framework offers for it. slow_backward asks of another block how fast it
 asks what a user gets who takes the modules as they come. Weights are [out, in]. The projections of attention have no bias: a key's bias
 moves all scores of a row alike, so its true gradient is zero and a lost one would pass.
 
+Epsilon is 2^-17, which float32 holds exactly: candle takes it in float32.
+
 The reference writes the forward only. Its gradients are complex steps (harness/complex_step.py), the control's are by hand.
 """
 
@@ -14,7 +16,7 @@ from harness.case import Case, Tol, close
 from harness.complex_step import gradients
 from harness.inputs import grid, normal, positive
 
-BATCH, TIME, CHANNELS, HEADS, HIDDEN, EPS = 2, 5, 8, 2, 16, 1e-5
+BATCH, TIME, CHANNELS, HEADS, HIDDEN, EPS = 2, 5, 8, 2, 16, 2.0**-17
 
 
 def inputs(rng):

@@ -14,7 +14,7 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let bias = |name: &str| Param::from_tensor(Tensor::<B, 1>::from_data(t[name].clone(), device));
     // Burn stores [inputs, outputs].
     let weight = |name: &str| Param::from_tensor(Tensor::<B, 2>::from_data(t[name].clone(), device).transpose());
-    let mut norms = [(); 2].map(|_| LayerNormConfig::new(channels).with_epsilon(1e-5).init::<B>(device));
+    let mut norms = [(); 2].map(|_| LayerNormConfig::new(channels).with_epsilon(2f64.powi(-17)).init::<B>(device));
     for (norm, (w, b)) in norms.iter_mut().zip([("norm1_w", "norm1_b"), ("norm2_w", "norm2_b")]) {
         norm.gamma = bias(w);
         norm.beta = Some(bias(b));

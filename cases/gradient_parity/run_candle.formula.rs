@@ -8,7 +8,7 @@ const HEADS: usize = 2;
 
 fn block(t: &Tensors) -> Result<Tensor> {
     let (b, time, c) = t["x"].dims3()?;
-    let norm = |x: &Tensor, w: &str, b: &str| ops::layer_norm_slow(x, &t[w], &t[b], 1e-5);
+    let norm = |x: &Tensor, w: &str, b: &str| ops::layer_norm_slow(x, &t[w], &t[b], 2f32.powi(-17));
     let linear = |w: &str, b: Option<&str>| Linear::new(t[w].clone(), b.map(|b| t[b].clone()));
     let later: Vec<u8> = (0..time * time).map(|i| (i % time > i / time) as u8).collect();
     let later = Tensor::from_vec(later, (time, time), t["x"].device())?.broadcast_as((b, HEADS, time, time))?;

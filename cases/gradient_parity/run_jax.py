@@ -5,7 +5,7 @@ HEADS = 2
 
 
 def _layer_norm(x, w, b):
-    return jax.nn.standardize(x, epsilon=1e-5) * w + b
+    return jax.nn.standardize(x, epsilon=2.0**-17) * w + b
 
 
 def _block(x, norm1_w, norm1_b, w_q, w_k, w_v, w_o, norm2_w, norm2_b, w_up, b_up, w_down, b_down):

@@ -1,7 +1,7 @@
 import mlx.core as mx
 from mlx import nn
 
-HEADS, EPS = 2, 1e-5
+HEADS, EPS = 2, 2.0**-17
 
 
 def _block(x, norm1_w, norm1_b, w_q, w_k, w_v, w_o, norm2_w, norm2_b, w_up, b_up, w_down, b_down):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-HEADS, EPS = 2, 1e-5
+HEADS, EPS = 2, 2.0**-17
 
 
 def _norm(x, w, b):
