@@ -26,7 +26,7 @@ pub fn sum<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let sum = |x: &TensorData| {
         Tensor::<B, 2>::from_data(x.clone(), device)
             .sum_dim(1)
-            .squeeze_dim::<1>(1)
+            .flatten::<1>(0, 1)
     };
     t.iter()
         .map(|(name, x)| (name.clone(), sum(x).into_data()))
@@ -37,7 +37,7 @@ pub fn mean<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let mean = |x: &TensorData| {
         Tensor::<B, 2>::from_data(x.clone(), device)
             .mean_dim(1)
-            .squeeze_dim::<1>(1)
+            .flatten::<1>(0, 1)
     };
     t.iter()
         .map(|(name, x)| (name.clone(), mean(x).into_data()))
