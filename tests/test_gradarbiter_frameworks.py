@@ -272,3 +272,14 @@ def test_knowing_a_model_imports_no_framework():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_torchs_compiler_is_not_imported_where_nothing_is_compiled():
+    """It takes seconds; torch's own optimizers import it when they are made."""
+    code = (
+        "import sys, torch, gradarbiter; torch.manual_seed(0);"
+        "report = gradarbiter.check(torch.nn.Linear(4, 3), torch.randn(8, 4), lambda m, x: m(x).square().mean());"
+        "print(report['gradient_parity'].status, 'torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["ok", "False"]

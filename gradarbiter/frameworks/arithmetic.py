@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -68,7 +69,9 @@ def asked(model: nn.Module, call: Callable[[], Any]) -> str:
 
 
 def _eager() -> AbstractContextManager[Any]:
-    """A compiled model runs as it was written: hooks and modes are not for graphs."""
+    """A compiled model runs as it was written: hooks and modes are not for graphs. Where nothing is, the compiler is not imported: it takes seconds."""
+    if "torch._dynamo" not in sys.modules:
+        return contextlib.nullcontext()
     stance: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
     return stance
 
