@@ -20,6 +20,7 @@ ORDER = (
     "mode",
     "optimizer_cover",
     "update_flow",
+    "update_parity",
 )
 
 
