@@ -170,6 +170,10 @@ CASE = Case(
         "float64: exp is taken in float32, https://github.com/ml-explore/mlx/issues/3047. embedding_grad: no report found. sum, mean, "
         "bias_grad stalled up to 0.32.1 (3326, 3909, PR 4387)",
         "burn": "the ndarray backend refuses bfloat16",
+        "paddle": "a CPU has few bfloat16 kernels and says so (loud). sum stalled in 3.0.0. embedding_grad: no report found. update_stall with "
+        "multi_precision: SGD makes float32 master weights and its CPU kernel never moves them: no report found",
+        "tensorflow": "bias_grad (of bias_add; the gradient of a broadcast sum, the variant, is right), embedding_grad: no report found (facts: "
+        "tf-bias-add-bf16-grad, tf-gather-bf16-grad)",
     },
     guards="trainer/model.py, trainer/attention.py",
 )

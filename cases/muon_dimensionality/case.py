@@ -26,7 +26,7 @@ text gives what it does to them.
 
 import numpy as np
 
-from harness.case import Case, Documented, Item, Tol, close
+from harness.case import Absent, Case, Documented, Item, Tol, close
 from harness.inputs import grid
 
 LR = 0.02
@@ -61,6 +61,11 @@ def flattened(grad):
 
 def table(grad):
     return {"update": muon(grad.T).T}
+
+
+def moonlight(grad):
+    """Moonlight's scale instead: 0.2 sqrt(max(out, in)), which makes an entry move like AdamW's (arXiv 2502.16982)."""
+    return {"update": -LR * 0.2 * np.sqrt(max(grad.shape)) * newton_schulz(grad)}
 
 
 def table_as_stored(grad):
@@ -106,8 +111,19 @@ def bias(rng):
 
 ADAMW = Documented(
     reference=first_adamw_step,
-    link="optax 0.2.8, docstring of optax.contrib.muon: 'The non-2D parameters are instead passed through an AdamW optimizer'",
+    link="optax 0.2.8, docstring of optax.contrib.muon: 'The non-2D parameters are instead passed through an AdamW optimizer' (0.2.5: 'an Adam')",
     why="parameters that are not 2-D take an AdamW step unless muon_weight_dimension_numbers names their axes",
+)
+KERAS = "keras 3.15.1, docstring of keras.optimizers.Muon: "
+KERAS_SCALE = Documented(
+    reference=moonlight,
+    link=KERAS + "rms_rate",
+    why="keras scales as Moonlight does, by sqrt(max(out, in)) * rms_rate, so that Muon takes AdamW's learning rate",
+)
+KERAS_ADAMW = Documented(
+    reference=plain_adamw_step,
+    link=KERAS + "'For any variable that isn't 2D, the AdamW step will be used. This is not configurable', and exclude_embeddings",
+    why="parameters that are not 2-D, and embeddings, take an AdamW step",
 )
 WARNED = "the documentation says to optimize embeddings with another method; given one, the scale is rows / columns as stored"
 
@@ -127,21 +143,29 @@ CASE = Case(
     },
     items={
         "linear_wide": Item(
-            claim="The step on a Linear 4 -> 16 has twice the scale of a square one: sqrt(out/in).", inputs=wide, reference=matrix
+            claim="The step on a Linear 4 -> 16 has twice the scale of a square one: sqrt(out/in).",
+            inputs=wide,
+            reference=matrix,
+            documented={"tensorflow": KERAS_SCALE},
         ),
-        "linear_tall": Item(claim="The step on a Linear 16 -> 4 has the scale of a square one.", inputs=tall, reference=matrix),
+        "linear_tall": Item(
+            claim="The step on a Linear 16 -> 4 has the scale of a square one.",
+            inputs=tall,
+            reference=matrix,
+            documented={"tensorflow": KERAS_SCALE},
+        ),
         "stack": Item(
             claim="Each matrix of a 3-D parameter is orthogonalized by itself, or the parameter refused.",
             inputs=layers,
             reference=each_matrix,
             batch=["grad"],
-            documented={"jax": ADAMW},
+            documented={"jax": ADAMW, "tensorflow": KERAS_ADAMW},
         ),
         "kernel": Item(
             claim="A convolution kernel is orthogonalized as [out, in*kh*kw], or refused.",
             inputs=conv,
             reference=flattened,
-            documented={"jax": ADAMW},
+            documented={"jax": ADAMW, "tensorflow": KERAS_ADAMW},
         ),
         "embedding": Item(
             claim="The step on an embedding table is scaled by dim/vocab, not vocab/dim, or the table refused.",
@@ -158,6 +182,7 @@ CASE = Case(
                     link="mlx 0.32.4, docstring of mlx.optimizers.Muon: Note, and 'follows the original implementation'",
                     why=WARNED,
                 ),
+                "tensorflow": KERAS_ADAMW,
                 "trainer": Documented(
                     reference=plain_adamw_step,
                     link="trainer/optim.py, its first line and by_role",
@@ -172,8 +197,11 @@ CASE = Case(
             claim="A 1-D parameter is refused, or moves by its gradient's direction.",
             inputs=bias,
             reference=flattened,
-            documented={"jax": ADAMW},
+            documented={"jax": ADAMW, "tensorflow": KERAS_ADAMW},
         ),
+    },
+    absent={
+        "paddle": Absent(names=("paddle.optimizer.Muon", "paddle.incubate.optimizer.Muon"), why="paddle has no Muon"),
     },
     explained={
         "bfloat16 accumulator*": "iterating in bfloat16 is what the reference implementation and torch do; the tolerance is made for it",

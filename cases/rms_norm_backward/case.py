@@ -66,6 +66,8 @@ CASE = Case(
     batch=("x", "dy"),
     tracker={
         "candle": "https://github.com/huggingface/candle/issues/2168 (open); fix proposed in https://github.com/huggingface/candle/pull/3526 (open)",
+        "paddle": "its fused norm has no backward for a CPU and says so. composed, compiled: under to_static the gradient of a detached tensor that is "
+        "used twice is that of one use (`clone` is the control): no report found",
         "burn": "0.16.1 and 0.18.0 cut the mean square from the graph, 0.20.1 is right; no ticket known",
     },
     explained={

@@ -78,6 +78,14 @@ NO_OPERATOR = {
         names=("jax.nn.rope", "jax.nn.rotary_embedding", "jax.nn.apply_rotary_embedding"),
         why="jax has no rotary operator whose axis could be mistaken: its users write the formula",
     ),
+    "tensorflow": Absent(
+        names=("keras.layers.RotaryEmbedding", "keras.ops.rotary_embedding", "keras.ops.rope", "tensorflow.nn.rotary_embedding"),
+        why="neither tensorflow nor keras has a rotary operator whose axis could be mistaken: their users write the formula",
+    ),
+    "tinygrad": Absent(
+        names=("tinygrad.Tensor.rope", "tinygrad.Tensor.rotary_embedding", "tinygrad.nn.RoPE", "tinygrad.nn.RotaryEmbedding"),
+        why="tinygrad has no rotary operator, only its LLM example has a function: its users write the formula",
+    ),
 }
 
 ONE_PAIRING = {
