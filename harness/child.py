@@ -54,10 +54,7 @@ def answer(request: dict[str, Any], adapter: Any) -> dict[str, Any]:
     if request.get("time"):
         return timed(request, adapter, run_file, tensors)
     function = getattr(run_file, request["function"])
-    try:
-        inspect.signature(function).bind(**tensors)
-    except TypeError as unfit:  # arguments that do not fit are our fault, not the framework's refusal
-        raise BadRunFile(str(unfit)) from unfit
+    fit(function, tensors)
     request["stage"] = "run"
     start, cpu = time.perf_counter(), time.process_time()
     request["run_from_cpu_s"] = cpu
@@ -68,6 +65,22 @@ def answer(request: dict[str, Any], adapter: Any) -> dict[str, Any]:
     request["stage"] = "save"
     adapter.save(keep(out), request["outputs"])
     return {"end": "answer", "run_s": run_s, "run_cpu_s": run_cpu_s, "facts": adapter.facts()}
+
+
+def fit(function: Any, arguments: dict[str, Any]) -> None:
+    """Arguments that do not fit are our fault, not the framework's refusal; a callable that hides its own (a TinyJit) is asked as it is.
+
+    Raises:
+        BadRunFile: they do not fit.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    try:
+        signature.bind(**arguments)
+    except TypeError as unfit:
+        raise BadRunFile(f"{getattr(function, '__name__', 'function')}: {unfit}") from unfit
 
 
 def resolves(dotted: str) -> bool:
@@ -143,10 +156,7 @@ def timed(request: dict[str, Any], adapter: Any, run_file: Any, tensors: dict[st
         if function is None:
             continue
         arguments = adapter.load(plan["inputs"][name], request["dtype"]) if name in plan["inputs"] else tensors
-        try:
-            inspect.signature(function).bind(**arguments)
-        except TypeError as unfit:
-            raise BadRunFile(f"{name}: {unfit}") from unfit
+        fit(function, arguments)
         out = adapter.settle(function(**arguments))
         if name == request["function"]:
             request["stage"] = "save"

@@ -54,7 +54,8 @@ def launch(request: dict[str, Any], adapter: Any) -> dict[str, Any]:
     reply_r, reply_w = os.pipe()
     log_r, log_w = os.pipe()
     command = request.get("command")
-    forked = not command and not request.get("spawn") and adapter is not None and threads() == 1
+    spawn = command or request.get("spawn") or adapter is None or getattr(adapter, "SPAWN", False)
+    forked = not spawn and threads() == 1
     parent = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -98,6 +98,13 @@ def test_a_fork_is_used_where_it_is_safe(asker, fake_cells):
     assert asker.ask(fake_cells[""])["environment"]["forked"] is True
 
 
+def test_an_adapter_may_ask_for_a_process_of_its_own(asker, fakes, fake_cells):
+    adapter = fakes.frameworks / "fake" / "adapter.py"
+    adapter.write_text(adapter.read_text() + "\n\nSPAWN = True\n")
+    answer = asker.ask(fake_cells[""])
+    assert (answer["status"], answer["environment"]["forked"]) == ("ok", False)
+
+
 def test_noise_is_evidence_and_bounded(asker, fake_cells):
     log = asker.ask(fake_cells["noise_forever"])["log"]
     assert "noise noise" in log

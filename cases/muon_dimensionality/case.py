@@ -213,6 +213,9 @@ CASE = Case(
         "jax": "stack, kernel, vector: AdamW by documented default (facts: optax-muon-3d-silent-adam)",
         "torch": "accepting more than 2-D: https://github.com/pytorch/pytorch/pull/180561",
         "candle": "no Muon up to 0.11.1",
+        "tinygrad": "linear_wide, vector: no scale, though the paper that its docstring names has one (arXiv 2502.16982); stack: flattened to "
+        "[layers, out*in]. float64 is refused: its momentum is float32. No report found; added by https://github.com/tinygrad/tinygrad/pull/11414",
+        "tensorflow": "keras's Muon; in float64 its scale is float32 and the product refuses",
     },
     guards="trainer/optim.py",
 )

@@ -160,6 +160,7 @@ CASE = Case(
         tokens=TOKENS,
     ),
     tracker={
+        "tinygrad": "without BEAM; on a CPU a kernel recomputes what it fuses (0.11.0 far more than 0.14.0): no report found",
         "burn": "https://github.com/tracel-ai/burn/issues/4598 a whole training step 36 x torch's, on CUDA; the paper's 3 % is a GPU's too",
         "candle": "https://github.com/huggingface/candle/pull/3578 backward creates zeros and adds to them; about 30 % of a gradient's time there",
     },

