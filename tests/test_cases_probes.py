@@ -16,7 +16,16 @@ from harness.verdict import judge
 CASES = Path(__file__).parents[1] / "cases"
 SPECS = [
     s
-    for case in ("gradient_parity", "gradient_flow", "exact_resume", "optimizer_state_shape", "decode_parity", "tokenizer_fertility")
+    for case in (
+        "gradient_parity",
+        "gradient_flow",
+        "exact_resume",
+        "optimizer_state_shape",
+        "decode_parity",
+        "tokenizer_fertility",
+        "fusion_deep_stack",
+        "position_effect",
+    )
     for s in load(CASES / case)
 ]
 ROW = {s.row: s for s in SPECS}
@@ -142,3 +151,38 @@ def test_only_the_documented_change_of_a_text_is_excused(item, other):
     assert judge(spec, "float64", second, "numpy").status == "silent"
     changed = np.array([ord(c) for c in other("".join(map(chr, second["text"]))) + "!"])
     assert judge(spec, "float64", {"text": changed, "characters": np.array([len(changed)])}, "tokenizers").status == "silent"
+
+
+@pytest.mark.parametrize("item", ["rotary", "learned", "sinusoidal"])
+def test_a_model_without_positions_has_no_effect_and_is_seen(item, monkeypatch):
+    spec = ROW[f"position_effect:{item}"]
+    run = control(spec)
+    monkeypatch.setattr(run, "_turn", np.asarray)
+    monkeypatch.setattr(run, "_frequencies", lambda channels: np.zeros(channels // 2))
+    tensors = {**spec.tensors, **({"position": 0 * spec.tensors["position"]} if item == "learned" else {})}
+    answer = getattr(run, item)(**tensors)
+    assert abs(answer["effect"]) < 1e-12
+    assert abs(spec.want["effect"]) > 0.5
+    assert "effect close" in silent_in(spec, "float32", answer)
+
+
+def test_a_block_that_is_not_trained_is_seen():
+    spec = ROW["fusion_deep_stack"]
+    w = spec.want["w"].copy()
+    w[64] = spec.tensors["w"][64]
+    assert silent(spec, {"w": w}, "w close")
+
+
+def test_an_epoch_that_is_not_shuffled_is_seen(monkeypatch):
+    spec = ROW["data_order:epoch"]
+    run = control(spec)
+    monkeypatch.setattr(run, "_epochs", lambda seed, sample, count: [[sample]] * count)
+    assert silent_in(spec, "float64", run.epoch(**spec.tensors)) == {"other_than_storage close", "other_next_epoch close"}
+
+
+def test_a_set_that_is_shuffled_anew_before_it_is_split_is_seen(monkeypatch):
+    spec = ROW["data_order:split"]
+    run = control(spec)
+    everything = spec.tensors["sample"]
+    monkeypatch.setattr(run, "_epochs", lambda seed, rest, count: [[np.roll(everything, 5 * i)[4:]] for i in range(count)])
+    assert "times_seen close" in silent_in(spec, "float64", run.split(**spec.tensors))
