@@ -25,6 +25,7 @@ SPECS = [
         "tokenizer_fertility",
         "fusion_deep_stack",
         "position_effect",
+        "data_order",
     )
     for s in load(CASES / case)
 ]
