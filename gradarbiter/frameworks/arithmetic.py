@@ -20,6 +20,11 @@ DRAWN_IN_PLACE = ("normal_", "uniform_")
 class _Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not where mypy runs
     """Below autograd, so that Python code in a backward pass (custom functions, checkpoints) is under it too."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Torch would import the compiler to keep it away from what is below. `_eager` does."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         given, name = dict(kwargs or {}), func.overloadpacket.__name__
         if name in DRAWN:  # in float64 the generator would give other numbers
