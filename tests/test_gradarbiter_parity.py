@@ -1,7 +1,6 @@
 """gradient_parity: a rounding that nobody asked for, a wrong formula and a missing gradient are seen, and healthy rounding is not."""
 
 import arbiter_planted as planted
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -181,14 +180,40 @@ def test_what_cannot_be_asked_says_why(monkeypatch):
     assert (result.status, "give reference=" in result.reason) == ("not asked", True)
 
 
-def test_a_reference_of_another_shape_is_refused():
+def test_gradients_and_outputs_of_another_shape_are_accused_and_the_rest_is_compared():
     def transposed(values, batch):
         right = textbook(values, batch)
-        return Answer(loss=right.loss, gradients={name: np.moveaxis(g, 0, -1)[..., :1] for name, g in right.gradients.items()})
+        first = {"first.weight": right.gradients["first.weight"][:, :1]}
+        return Answer(loss=right.loss, gradients={**right.gradients, **first}, outputs=right.outputs[:, :5])
 
     result = parity(planted.Net(), reference=transposed)
-    assert result.status == "error"
-    assert "found: " in result.reason
+    assert accused(result) == {("shape", "outputs"), ("shape", "first.weight")}
+    assert result.findings[0].text == "shape (8, 7), the reference has (8, 5): not compared"
+    result = parity(planted.Net(backward(lambda g: 0.9 * g)), reference=transposed)
+    assert ("gradient", "first.bias") in accused(result)
+
+
+@pytest.mark.parametrize("fault", ["targets_two_ahead", "padded_vocabulary_scored"])
+def test_faults_of_the_trainer_that_give_outputs_of_another_shape(fault):
+    assert ("shape", "outputs") in accused(planted.asked_of_trainer("gradient_parity", fault))
+
+
+class Sometimes(nn.Module):
+    """A wrong backward in one mode alone."""
+
+    def __init__(self, *, training):
+        super().__init__()
+        self.wrong, self.when = backward(lambda g: 0.9 * g), training
+
+    def forward(self, h):
+        return self.wrong(h) if self.training == self.when else h
+
+
+def test_a_gradient_is_of_evaluation_where_training_has_another():
+    assert parity(planted.Net(Sometimes(training=True)), reference=textbook).findings == ()
+    assert ("gradient", "first.weight") in accused(parity(planted.Net(Sometimes(training=False)), reference=textbook))
+    for training in (True, False):  # a copy has the same fault: it is asked in the mode that the model was
+        assert parity(planted.Net(Sometimes(training=training))).findings == ()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Position sensitivity: models without positions are accused, those with are not, and what cannot be told is said."""
 
+from typing import ClassVar
+
 import arbiter_zoo as zoo
 import pytest
 import torch
@@ -66,6 +68,38 @@ def test_any_number_of_rows_does(rows):
 def test_bfloat16_is_asked_in_float64():
     assert asked(made(0, "none").bfloat16()).status == "fail"
     assert asked(made(0, "rope").bfloat16()).status == "ok"
+
+
+class Told(Transformer):
+    """It notes the lengths of the rows that it is given, and may take one alone."""
+
+    lengths: ClassVar = []  # of copies too
+
+    def __init__(self, *given, only=None, **options):
+        super().__init__(*given, **options)
+        self.only = only
+
+    def forward(self, ids, mask):
+        assert mask.shape[-1] == ids.shape[1]
+        if self.only not in (None, ids.shape[1]):
+            raise RuntimeError("rows of another length")
+        self.lengths.append(ids.shape)
+        return super().forward(ids)
+
+
+@pytest.mark.parametrize("positions", ["none", "alibi", "rope"])
+@pytest.mark.parametrize(
+    ("only", "mask", "wanted"),
+    [(None, (2, 100), 64), (100, (2, 100), 100), (None, (100,), 100), (None, (2, 100, 100), 100)],
+    ids=["shorter", "one length", "a mask without rows", "a mask of pairs"],
+)
+def test_of_long_rows_a_float64_copy_is_asked_the_last_positions_where_it_takes_them(positions, only, mask, wanted):
+    torch.manual_seed(0)
+    model, batch = Told(positions, only=only).bfloat16(), {"ids": torch.randint(0, 61, (2, 100)), "mask": torch.ones(mask)}
+    Told.lengths.clear()
+    found = gradarbiter.check(model, batch, lambda m, b: m(**b).float().square().mean(), only=[CHECK], tokens="ids")[CHECK]
+    assert found.status == ("fail" if positions == "none" else "ok"), found
+    assert Told.lengths[-1] == (1, wanted)
 
 
 def test_a_recurrent_model_has_its_order_from_its_states():

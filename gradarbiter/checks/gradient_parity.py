@@ -1,6 +1,7 @@
 """Loss, outputs and gradients agree with a second implementation, or with a float64 copy of the model; careful to allow what healthy rounding does, no more.
 
-In evaluation mode, so that no random mask has to be the same twice. How far a healthy answer may be off follows from the dtype that products are meant to be
+In evaluation mode, so that no random mask has to be the same twice; but gradients of the float64 copy are taken in training mode, as other checks take them,
+where the model's own are the same to the bit in both. How far a healthy answer may be off follows from the dtype that products are meant to be
 computed in (`expect.dtype`, or autocast's, or the narrowest trainable parameter's) with unit roundoff u, and from a measurement: the reference is asked again
 with every parameter changed by u of itself, at random. The distance S between its two answers is what one rounding a weight does to *this* gradient, however
 ill-conditioned. Backward and forward round each intermediate result as well, a few times as many numbers, and sum n products in float32 or wider, an error that
@@ -23,6 +24,7 @@ import numpy as np
 
 from gradarbiter import core, slopes
 from gradarbiter.core import Array, Deviation
+from gradarbiter.first_step import Gradients
 from gradarbiter.result import Finding, NotAsked
 from gradarbiter.subject import Answer, Arrays, Expect, Subject
 
@@ -49,27 +51,26 @@ def gradient_parity(subject: Subject, expect: Expect) -> list[Finding]:
     loss, gradients = subject.gradients(batch, training=False)
     outputs = _outputs(subject, batch)
     values = subject.read()
-    second = _second(subject, values, batch, unit)
+    second = _second(subject, values, gradients, batch, unit)
     if not math.isfinite(loss) and not math.isfinite(second.exact.loss):
         raise NotAsked(f"the loss is {loss}, and {second.name} says {second.exact.loss}: see gradient_flow")
     factor = _factor(values, outputs, unit)
     allowance = f"{dtype}: {factor:.0f} roundings"
     findings = []
 
-    def compare(name: str, got: Array, want: Array, rounded: Array, floor: float) -> Deviation:
-        if got.shape != want.shape:
-            found = f"{second.name} gives {name} of shape {want.shape}"
-            raise ValueError(f"found:   {found}\nwanted:  {got.shape}, as the model has it\ndo this: return that shape")
+    def compare(got: Array, want: Array, rounded: Array, floor: float) -> Deviation:
         limit = factor * slopes.norm(rounded.astype(np.float64) - want) + floor
         return core.deviation(got, want, rtol=0.0, atol=limit / math.sqrt(max(1, want.size)), norm="normwise")
 
     exact, rounded = second.exact, second.rounded
     floor = factor * unit * abs(exact.loss)
-    at = compare("the loss", np.asarray(loss), np.asarray(exact.loss), np.asarray(rounded.loss), floor)
+    at = compare(np.asarray(loss), np.asarray(exact.loss), np.asarray(rounded.loss), floor)
     if not at.holds:
         findings.append(_finding("loss", "loss", f"{loss:.8g}, and {second.name} says {exact.loss:.8g}", at, allowance))
-    if outputs is not None and exact.outputs is not None and rounded.outputs is not None:
-        at = compare("outputs", outputs, exact.outputs, rounded.outputs, unit * slopes.norm(outputs))
+    if outputs is not None and exact.outputs is not None and outputs.shape != exact.outputs.shape:
+        findings.append(_shape("outputs", outputs, exact.outputs, second))
+    elif outputs is not None and exact.outputs is not None and rounded.outputs is not None:
+        at = compare(outputs, exact.outputs, rounded.outputs, unit * slopes.norm(outputs))
         if not at.holds:
             text = f"{second.name} differs, most at {at.where}: {at.got:.6g} for {at.want:.6g}"
             findings.append(_finding("outputs", "outputs", text, at, allowance))
@@ -80,7 +81,10 @@ def gradient_parity(subject: Subject, expect: Expect) -> list[Finding]:
             continue
         want = exact.gradients[name]
         got = np.zeros_like(want) if gradient is None else gradient
-        at = compare(f"the gradient of {name}", got, want, rounded.gradients[name], unit * abs(exact.loss) / sizes[name])
+        if got.shape != want.shape:
+            findings.append(_shape(name, got, want, second))
+            continue
+        at = compare(got, want, rounded.gradients[name], unit * abs(exact.loss) / sizes[name])
         if not at.holds:
             off[name] = at
     return findings + _gradients(off, gradients, second, allowance, forward=forward)
@@ -104,12 +108,16 @@ def _gradients(
     return found
 
 
+def _shape(name: str, got: Array, want: Array, second: Second) -> Finding:
+    return Finding(kind="shape", parameter=name, text=f"shape {got.shape}, {second.name} has {want.shape}: not compared")
+
+
 def _finding(kind: str, name: str, text: str, at: Deviation, allowance: str) -> Finding:
     text = f"{text} ({at.ratio:.3g} times what is allowed, {allowance})"
     return Finding(kind=kind, parameter=name, text=text, numbers={"ratio": at.ratio, "error": at.error, "limit": at.limit})
 
 
-def _second(subject: Subject, values: Arrays, batch: Any, unit: float) -> Second:
+def _second(subject: Subject, values: Arrays, gradients: Gradients, batch: Any, unit: float) -> Second:
     exact = {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
     draw = np.random.default_rng(0)
     rounded = {name: np.asarray(value * (1 + unit * draw.standard_normal(value.shape))) for name, value in exact.items()}
@@ -119,14 +127,20 @@ def _second(subject: Subject, values: Arrays, batch: Any, unit: float) -> Second
     wide = subject.wide()
     if wide is None:
         raise NotAsked("nothing to compare with: give reference=, a second implementation (this framework has no float64 copy)")
-    return Second(name="a float64 copy", exact=_answer(wide), rounded=_answer(wide, rounded))
+    training = _same(subject.gradients(batch)[1], gradients)
+    answer = _answer(wide, training=training)
+    wide.write(rounded)
+    return Second(name="a float64 copy", exact=answer, rounded=_answer(wide, training=training))
 
 
-def _answer(wide: Subject, values: Arrays | None = None) -> Answer:
-    if values is not None:
-        wide.write(values)
+def _same(one: Gradients, other: Gradients) -> bool:
+    """To the bit; None equals None alone."""
+    return all(np.array_equal(np.asarray(g), np.asarray(other[name])) for name, g in one.items())
+
+
+def _answer(wide: Subject, *, training: bool) -> Answer:
     batch = slopes.few_rows(wide)
-    loss, gradients = wide.gradients(batch, training=False)
+    loss, gradients = wide.gradients(batch, training=training)
     found = {name: np.zeros(1) if g is None else g for name, g in gradients.items()}
     return Answer(loss=loss, gradients={n: g for n, g in found.items() if gradients[n] is not None}, outputs=_outputs(wide, batch))
 

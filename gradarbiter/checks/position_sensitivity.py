@@ -17,6 +17,8 @@ the sum, a norm on the embeddings): not told, unless R is 0 to rounding anyhow.
 Matrices are first scaled to gain 1 (an initialisation of 0.02 gives scores near 0, which no position can change), and what is all zero is given values.
 
 What this cannot tell is whether the positions are right (half of the frequencies, an offset, a restart): that is for parity with a second implementation.
+Where a float64 copy is asked, which is slow, it is given the last NEAREST positions of one row: the order of the three before the last is what is asked, and
+rows of 16 to 20 tokens are what was measured. A model that does not take shorter rows is given the whole one.
 A window of fewer than 4 tokens makes any order matter, since permuted tokens enter and leave it.
 """
 
@@ -28,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradarbiter import probe
+from gradarbiter.batch import leaves, mapped
 from gradarbiter.core import Array
 from gradarbiter.result import Finding, NotAsked
 from gradarbiter.subject import Expect, Subject
@@ -38,6 +41,7 @@ SOFT = 0.1  # where a large stream is not quieted by a norm, it would make one k
 # Change of the last output when all earlier tokens are others: measured below 3 / LOUD where branches are quiet, above 40 / LOUD where they are not.
 QUIET = 10 / LOUD
 PERMUTED = 3
+NEAREST = 64
 ORDERS = ([0, 2, 1], [1, 2, 0])
 OTHERS = [3, 4, 5]
 ENTRIES = 4  # a normal number is below a tenth of its standard deviation once in 13; four for each of two orders, once in 10^9
@@ -48,18 +52,20 @@ def position_sensitivity(subject: Subject, expect: Expect) -> list[Finding]:
     if not expect.position:
         raise NotAsked("declared that the order of tokens does not matter")
     outputs = probe.defined(subject.outputs())
-    length = min(probe.positions(subject, outputs).shape[1], expect.reach or outputs.shape[1])
-    if length <= PERMUTED:
-        raise NotAsked(f"an output depends on {length} tokens at most: at least {PERMUTED + 1} are needed")
+    seen = min(probe.positions(subject, outputs).shape[1], expect.reach or outputs.shape[1])
+    if seen <= PERMUTED:
+        raise NotAsked(f"an output depends on {seen} tokens at most: at least {PERMUTED + 1} are needed")
     known = probe.alphabet(subject.tokens(), expect)
+    targets = subject.tokens().shape[1] - outputs.shape[1]  # the last tokens, which are nothing else
     if probe.unit(outputs) > probe.FLOAT32:
-        subject = _wide(subject)
+        subject = _wide(subject, NEAREST + targets)
+    length = subject.tokens().shape[1] - targets
     _level(subject)
     added, limit = _added(subject, known)
     if added > limit:
         return []
     _scale_tables(subject, LOUD)
-    loud = _effects(subject, outputs.shape[1], known)
+    loud = _effects(subject, length, known)
     ratio = loud.ratio
     numbers = {"R": ratio, "added": added, "others": loud.others, "all others": loud.all_others, "rounding": limit}
     if loud.all_others < QUIET and loud.others > RESOLVED * probe.FLOAT32:
@@ -73,7 +79,7 @@ def position_sensitivity(subject: Subject, expect: Expect) -> list[Finding]:
             f"order has {ratio:.3f} of the effect of other tokens, between models without positions (< {BLIND:g}) and with (> {SEEING:g})"
         )
     _scale_tables(subject, SOFT)
-    raw = _effects(subject, outputs.shape[1], known)
+    raw = _effects(subject, length, known)
     if raw.others > RESOLVED * limit and raw.order <= limit:
         return [_blind("nothing but rounding", {**numbers, "R": raw.ratio, "others": raw.others, "all others": raw.all_others})]
     raise NotAsked(
@@ -102,12 +108,20 @@ def _blind(effect: str, numbers: Mapping[str, float]) -> Finding:
     return Finding(kind="no positions", parameter="outputs", text=text, numbers=numbers)
 
 
-def _wide(subject: Subject) -> Subject:
-    """A change of 1/LOUD of the outputs is below bfloat16's rounding."""
+def _wide(subject: Subject, nearest: int) -> Subject:
+    """A change of 1/LOUD of the outputs is below bfloat16's rounding. Of one row the nearest tokens."""
     wide = subject.wide()
     if wide is None:
         raise NotAsked("outputs are computed in low precision, and there is no float64 copy: ask it of the same model in float32")
-    wide.batch = wide.with_rows([0])  # float64 is slow, and a copy is nothing that was compiled for one shape
+    wide.batch = row = wide.with_rows([0])  # a copy is nothing that was compiled for one shape
+    whole = wide.tokens().shape
+    shapes = [tuple(leaf.shape) for _, leaf in leaves(row) if whole[1] in leaf.shape]
+    if nearest < whole[1] and all(shape[:2] == whole and whole[1] not in shape[2:] for shape in shapes):
+        wide.batch = mapped(row, lambda _, leaf: leaf[:, -nearest:] if whole[1] in leaf.shape else leaf)
+        try:
+            probe.positions(wide, wide.outputs())
+        except Exception:  # noqa: BLE001  code that knows the length of its rows
+            wide.batch = row
     return wide
 
 
