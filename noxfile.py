@@ -12,9 +12,6 @@ python3 noxfile.py -t newest             the newest version of each framework
 python3 noxfile.py -s matrix -- --local candle=../candle --torch-backend cpu
 """
 
-import argparse
-import contextlib
-import hashlib
 import os
 import platform
 import shutil
@@ -61,8 +58,9 @@ except ModuleNotFoundError:  # a bare Python: install nox beside the columns, on
     os.execv(python, [python, __file__, *sys.argv[1:]])  # noqa: S606  in our place: one process, one Ctrl-C, one exit status
 
 sys.path.insert(0, str(HERE))
-from harness import pins  # noqa: E402  standard library and packaging only
+from harness import pins, sessions  # noqa: E402  standard library and packaging only
 from harness.errors import Failed  # noqa: E402
+from harness.sessions import HARNESS, UV, build, harness, harness_environment, locked, make_venv, options  # noqa: E402
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv"
@@ -70,161 +68,69 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.sessions = ["matrix"]
 nox.options.error_on_missing_interpreters = False  # our own answer to one is an `error` record
 
+sessions.prepare()
 try:
     COLUMNS = pins.read(HERE / "harness" / "pins.toml")
 except Failed as bad:
     stop(str(bad))
-PYTHON = HERE / ".venv" / "bin" / "python"
-EXITS = (
-    HERE / ".nox" / f"exits-{os.getpid()}"
-)  # what the harness said in each session: nox loads this file once more, so a variable would not do
-
-# pyenv's shims refuse every version that is not selected, and uv stops at the first refusal: select them all, the running one first.
-pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-if pyenv.is_dir():
-    running = ".".join(map(str, sys.version_info[:3]))
-    found = [p.name for p in pyenv.glob("3.*") if (p / "bin" / "python").exists()]
-    os.environ["PYENV_VERSION"] = ":".join(sorted(found, key=lambda n: n != running))
-
-
-def uv_path():
-    try:
-        from uv import find_uv_bin
-
-        return find_uv_bin()
-    except (ImportError, FileNotFoundError):
-        return shutil.which("uv") or "uv"
-
-
-UV = os.environ["UV"] = uv_path()
-
-
-def has_python(minor):
-    if minor in ("", f"{sys.version_info[0]}.{sys.version_info[1]}"):
-        return True
-    return subprocess.run([UV, "python", "find", "--no-python-downloads", minor], capture_output=True, check=False).returncode == 0
-
-
-def harness_environment(session):
-    """`.venv`, which the harness lives in."""
-    locked(session, HERE / ".venv", "harness")
-
-
-def locked(session, folder, name):
-    """A virtual environment exactly as its lock says, made once: no network and no resolver when the lock has not changed."""
-    lock, stamp = HERE / "harness" / "locks" / f"{name}.txt", folder / "silentbench.stamp"
-    want = hashlib.sha256(lock.read_bytes()).hexdigest()
-    if not (stamp.exists() and stamp.read_text() == want):
-        session.run(UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder), external=True)
-        session.run(UV, "pip", "sync", "--quiet", "--python", str(folder / "bin" / "python"), "--require-hashes", str(lock), external=True)
-        stamp.write_text(want)
-    return str(folder / "bin" / "python")
-
-
-def harness(session, *arguments, ok=(0, 1, 3, 4)):
-    """Run the harness; remember its exit status, and go on to the next column or to the page where it only says what it found."""
-    # Ctrl-C reaches the harness itself: wait for its last words instead of killing it after a quarter of a second, as subprocess.run would.
-    run = subprocess.Popen([PYTHON, "-m", "harness", *arguments], cwd=HERE)
-    while run.poll() is None:
-        with contextlib.suppress(KeyboardInterrupt):
-            run.wait()
-    with EXITS.open("a") as exits:
-        exits.write(f"{run.returncode}\n")
-    if run.returncode == 130:
-        raise KeyboardInterrupt
-    if run.returncode not in ok:
-        session.error(f"python -m harness {' '.join(arguments[:2])} ended with {run.returncode} (see the exit table in README.md)")
-    return run.returncode
-
-
-def options(session):
-    parser = argparse.ArgumentParser(prog=f"nox -s {session.name} --", description="What follows goes to: python -m harness run")
-    parser.add_argument(
-        "--local", action="append", default=[], metavar="FRAMEWORK=PATH", help="a column built from your own checkout or wheel"
-    )
-    parser.add_argument(
-        "--torch-backend", default="", choices=["", "cpu"], help="cpu: uv's CPU index (1.2 GB) instead of the lock (5.3 GB)"
-    )
-    parser.add_argument("--build-only", action="store_true", help="make the environment, ask nothing")
-    return parser.parse_known_args(session.posargs)
-
-
-def make_venv(session, name, minor):
-    folder = HERE / ".nox" / name
-    if not (folder / "bin" / "python").exists():
-        session.run(UV, "venv", "--quiet", "--clear", "--python", minor, str(folder), external=True)
-    return folder
-
 
 for column in COLUMNS:
-    python_column = column.language == "python"
-    interpreter = has_python(column.python)
-    backend = {"python": column.python} if python_column and interpreter else {"venv_backend": "none"}
+    interpreter = sessions.has_python(column)
+    backend = {"python": column.python} if interpreter else {"venv_backend": "none"}
 
     @nox.session(name=f"cells({column.id})", tags=[*column.tags, "cells"], default=False, **backend)
-    def cells(session, column=column, python_column=python_column, interpreter=interpreter):
+    def cells(session, column=column, interpreter=interpreter):
         """Build one column and ask its cells: -- [-k EXPRESSION] [--build-only] [--torch-backend cpu]."""
         chosen, rest = options(session)
         harness_environment(session)
-        arguments = ["build", column.id]
-        if python_column and interpreter:
-            arguments += ["--venv", session.virtualenv.location]
-        elif python_column:
-            arguments += ["--missing", column.python]
-        if chosen.torch_backend:
-            arguments += ["--torch-backend", chosen.torch_backend]
-        harness(session, *arguments)
+        build(session, column, session.virtualenv.location if interpreter else None, chosen.torch_backend)
         if not chosen.build_only:
-            ask(session, ["--columns", column.id, *rest])
-            page(session)
+            harness(session, "run", "--columns", column.id, *rest)
+            harness(session, "report")
 
 
-def ask(session, arguments):
-    """Ask cells; a report of what turned is no failure of the session, an error of ours is."""
-    return harness(session, "run", *arguments)
-
-
-def page(session):
-    harness(session, "report")
-
-
-def build_local(session, text):
-    framework, _, path = text.partition("=")
-    column = pins.local_column(COLUMNS, text)
-    arguments = ["build", framework, "--local", path]
-    if column.language == "python":
-        arguments += ["--venv", str(make_venv(session, f"{framework}-local", column.python))]
-    harness(session, *arguments)
-    return ["--local", text]
-
-
-@nox.session(venv_backend="none")
-def matrix(session):
-    """The main job: build every quick column, ask every cell, draw the page. -- [-k EXPRESSION] [--local F=PATH] [--torch-backend cpu] [--fresh]."""
+def build_and_ask(session, tag):
+    """Every column of a tag, or all of them: build each, then ask their cells in one run, and draw the page."""
     chosen, _ = options(session)
     try:
         for text in chosen.local:
             pins.local_column(COLUMNS, text)
     except Failed as bad:
-        with EXITS.open("a") as exits:
-            exits.write(f"{int(bad.exit)}\n")
+        sessions.said(int(bad.exit))
         session.error(str(bad))
-    for column in COLUMNS:
-        if "quick" in column.tags:
-            session.notify(
-                f"cells({column.id})", ["--build-only", *(["--torch-backend", chosen.torch_backend] if chosen.torch_backend else [])]
-            )
-    session.notify("ask_all", session.posargs)
+    backend = ["--torch-backend", chosen.torch_backend] if chosen.torch_backend else []
+    for column in pins.select(COLUMNS, [tag] if tag else []):
+        session.notify(f"cells({column.id})", ["--build-only", *backend])
+    session.notify("ask_all", [*([f"--columns={tag}"] if tag else []), *session.posargs])
+
+
+@nox.session(venv_backend="none")
+def matrix(session):
+    """The main job: build every quick column, ask every cell, draw the page. -- [-k EXPRESSION] [--local F=PATH] [--torch-backend cpu] [--fresh]."""
+    build_and_ask(session, "quick")
+
+
+@nox.session(venv_backend="none", default=False)
+def history(session):
+    """The same with every column, the older versions too (much more disk: python -m harness doctor says how much)."""
+    build_and_ask(session, "")
 
 
 @nox.session(venv_backend="none", default=False)
 def ask_all(session):
-    """The second half of `matrix`: ask the cells of the built columns, and draw the page."""
+    """The second half of `matrix` and `history`: ask the cells of the built columns, and draw the page."""
     chosen, rest = options(session)
     harness_environment(session)
-    local = [a for text in chosen.local for a in build_local(session, text)]
-    ask(session, ["--columns=quick", *local, *rest])
-    page(session)
+    for text in chosen.local:
+        build_local(session, text)
+        rest += ["--local", text]
+    harness(session, "run", *rest)
+    harness(session, "report")
+
+
+def build_local(session, text):
+    column = pins.local_column(COLUMNS, text)
+    build(session, column, make_venv(session, column.id, column.python) if sessions.has_python(column) else None)
 
 
 @nox.session(venv_backend="none", default=False)
@@ -232,18 +138,18 @@ def tests(session):
     """Lint, types, unit tests, fakes and the control column: minutes, no framework."""
     harness_environment(session)
     build_columns(session, ["numpy"])
-    session.run(str(PYTHON), "-m", "ruff", "check", ".", external=True)
-    session.run(str(PYTHON), "-m", "ruff", "format", "--check", ".", external=True)
-    session.run(str(PYTHON), "-m", "mypy", external=True)
-    session.run(str(PYTHON), "-m", "pytest", "-m", "not real and not trainer and not arbiter", *session.posargs, external=True)
+    session.run(HARNESS, "-m", "ruff", "check", ".", external=True)
+    session.run(HARNESS, "-m", "ruff", "format", "--check", ".", external=True)
+    session.run(HARNESS, "-m", "mypy", external=True)
+    session.run(HARNESS, "-m", "pytest", "-m", "not real and not trainer and not arbiter", *session.posargs, external=True)
 
 
 @nox.session(name="tests-real", venv_backend="none", default=False)
 def tests_real(session):
-    """Real frameworks: the newest version of each."""
+    """Real frameworks: the columns of the main job."""
     harness_environment(session)
-    build_columns(session, ["newest"])
-    session.run(str(PYTHON), "-m", "pytest", "-m", "real", *session.posargs, external=True)
+    build_columns(session, ["quick"])
+    session.run(HARNESS, "-m", "pytest", "-m", "real", *session.posargs, external=True)
 
 
 @nox.session(name="tests-trainer", venv_backend="none", default=False)
@@ -301,10 +207,8 @@ def rivals(session):
 
 def build_columns(session, patterns):
     for column in pins.select(COLUMNS, patterns):
-        arguments = ["build", column.id]
-        if column.language == "python":
-            arguments += ["--venv", str(make_venv(session, f"cells-{column.id}".replace(".", "-"), column.python))]
-        harness(session, *arguments, ok=(0,))
+        venv = make_venv(session, f"cells-{column.id}".replace(".", "-"), column.python) if sessions.has_python(column) else None
+        build(session, column, venv, ok=(0,))
 
 
 @nox.session(venv_backend="none", default=False)
@@ -335,14 +239,12 @@ def clean(session):
 
 def main():
     """Run nox, which knows only failed and not failed; where this file is run itself, the worst of what the harness said is the exit status."""
-    EXITS.parent.mkdir(exist_ok=True)
-    EXITS.write_text("")
+    sessions.EXITS.parent.mkdir(exist_ok=True)
+    sessions.EXITS.write_text("")
     try:
         nox.main()
     except SystemExit as done:
-        said = set(EXITS.read_text().split()) if EXITS.exists() else set()
-        EXITS.unlink(missing_ok=True)
-        sys.exit(next((int(code) for code in ("130", "5", "1", "4", "3", "2") if code in said), done.code))
+        sys.exit(sessions.worst(done.code))
 
 
 if __name__ == "__main__":

@@ -154,15 +154,14 @@ def build(
     venv: Annotated[Path | None, typer.Option(help="The virtual environment nox made for it.")] = None,
     torch_backend: Annotated[str, typer.Option(help="cpu: take torch from uv's CPU index instead of its lock.")] = "",
     local: Annotated[str, typer.Option(help="A checkout or wheel to build the framework from.")] = "",
-    missing: Annotated[str, typer.Option(help="Only write that this interpreter is missing.")] = "",
+    missing: Annotated[bool, typer.Option("--missing", help="Only write that its interpreter is missing.")] = False,
 ) -> None:
     """Make one column's environment and write its manifest (noxfile.py calls this)."""
     project = CHOSEN["project"]
     columns = pins.read(project.pins)
     one = pins.local_column(columns, f"{column}={local}") if local else pins.select(columns, [column])[0]
     if missing:
-        do = f"install it (pyenv install {missing}, or uv python install {missing}); the other columns work without it"
-        made = builder.refuse(project, one, "interpreter", f"no Python {missing} for {one.id}", f"Python {missing}", do)
+        made = builder.refuse(project, one)
     else:
         backend = torch_backend if one.folder == "torch" else ""
         made = builder.build(project, one, cells.load_specs(project), venv=venv, backend=backend)

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness import cell, environment
 from harness.case import Spec
 from harness.environment import Environment
-from harness.errors import BadInput, CannotBuild, Cause
+from harness.errors import BadInput, CannotBuild
 from harness.pins import Column
 from harness.project import Project
 
@@ -30,9 +30,15 @@ def build(project: Project, column: Column, specs: list[Spec], *, venv: Path | N
     return made
 
 
-def refuse(project: Project, column: Column, cause: Cause, found: str, wanted: str, do: str) -> Environment:
-    """Write the manifest of a column that nox could not even begin with."""
-    made = environment.failed(column, CannotBuild(cause, found, wanted, do))
+def no_interpreter(column: Column) -> CannotBuild:
+    python = f"Python {column.python}"
+    do = f"install it (pyenv install {column.python}, or uv python install {column.python}); the other columns work without it"
+    return CannotBuild("interpreter", f"no {python} for {column.id}", python, do)
+
+
+def refuse(project: Project, column: Column) -> Environment:
+    """Write the manifest of a column that nox could not even begin with: its interpreter is missing."""
+    made = environment.failed(column, no_interpreter(column))
     environment.write(project, made, column)
     return made
 

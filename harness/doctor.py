@@ -10,7 +10,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import environment, machine, pins
+from harness import build, environment, machine, pins, sessions
+from harness.pins import Column
 from harness.project import Project
 
 Line = tuple[str, str, str]  # what, ok | missing | error, detail
@@ -23,8 +24,9 @@ def examine(project: Project) -> Iterator[Line]:
         f"{platform.system()} {platform.machine()}; workers need Linux (subreaper, pidfd, /proc)",
     )
     yield "processor", "ok", f"{machine.cpu_model()}, {os.cpu_count()} cores, load {machine.load()}"
+    columns = pins.read(project.pins)
     free = shutil.disk_usage(project.root).free / 1e9
-    need = sum(c.disk_gb for c in pins.read(project.pins))
+    need = sum(c.disk_gb for c in columns)
     yield "disk", "ok" if free > need else "missing", f"{free:.0f} GB free; all environments together need about {need:.0f} GB"
     for tool, why, install in (
         ("uv", "Python environments", "brought by python3 noxfile.py"),
@@ -38,9 +40,10 @@ def examine(project: Project) -> Iterator[Line]:
     drivers = vulkan_drivers()
     wanted = "for the wgpu columns: Debian: apt install mesa-vulkan-drivers libvulkan1 (a software device is enough)"
     yield "Vulkan", "ok" if drivers else "missing", ", ".join(drivers) or wanted
+    yield from _interpreters(columns)
     gpus = machine.gpus()
     yield "GPU", "ok" if gpus else "missing", ", ".join(gpus) or "no GPU: GPU columns would be error: device"
-    for column in pins.read(project.pins):
+    for column in columns:
         built = environment.read(project, column)
         yield (
             column.id,
@@ -59,3 +62,13 @@ def vulkan_drivers() -> list[str]:
     return sorted(
         path.stem for folder in ("/etc", "/usr/share", "/usr/local/share") for path in Path(folder, "vulkan/icd.d").glob("*.json")
     )
+
+
+def _interpreters(columns: list[Column]) -> Iterator[Line]:
+    sessions.prepare()
+    for minor in sorted({c.python for c in columns if c.python}):
+        first, *more = [c for c in columns if c.python == minor]
+        if sessions.has_python(first):
+            yield f"Python {minor}", "ok", f"for {first.id}" + (f" and {len(more)} more" if more else "")
+        else:
+            yield f"Python {minor}", "missing", str(build.no_interpreter(first)) + (f" (and for {len(more)} more)" if more else "")

@@ -115,7 +115,7 @@ def test_the_failure_becomes_error_records(fakes, column, asker):
 
 
 def test_a_missing_interpreter_becomes_error_records(fakes, column, asker):
-    build.refuse(fakes, column, "interpreter", "no Python 3.99 for fake-1.0", "Python 3.99", "install it")
+    build.refuse(fakes, dataclasses.replace(column, python="3.99"))
     answer = asker.ask(next(c for c in all_cells(fakes, [column]) if c.spec.id == "many"))
     assert (answer["status"], answer["cause"]) == ("error", "interpreter")
 

@@ -41,10 +41,27 @@ def test_newest_is_the_newest_stable(tmp_path):
     ]
 
 
+def test_a_line_may_name_a_backend(tmp_path):
+    file = tmp_path / "pins.toml"
+    file.write_text(
+        '[burn]\nlanguage = "rust"\ncrates = ["burn"]\nfeatures = ["ndarray"]\n[burn.versions]\n'
+        '"0.23.0-pre.1" = { features = ["flex"] }\n"0.21.0 wgpu-fusion" = { features = ["wgpu", "fusion"] }\n"0.21.0" = {}\n"0.9.0" = {}\n'
+    )
+    columns = pins.read(file)
+    assert [(c.id, c.version, c.backend, c.features) for c in columns] == [
+        ("burn-0.9.0", "0.9.0", "", ("ndarray",)),
+        ("burn-0.21.0", "0.21.0", "", ("ndarray",)),
+        ("burn-0.21.0-wgpu-fusion", "0.21.0", "wgpu-fusion", ("wgpu", "fusion")),
+        ("burn-0.23.0-pre.1", "0.23.0-pre.1", "", ("flex",)),
+    ]
+    assert [c.id for c in columns if "newest" in c.tags] == ["burn-0.21.0"]
+    assert columns[2].lock == "burn-0.21.0-wgpu-fusion.Cargo.lock"
+
+
 def test_the_columns_of_the_first_page():
     assert {c.id for c in COLUMNS if "quick" in c.tags} == {
         "numpy-2.4.6", "torch-2.15.0", "jax-0.10.2", "mlx-0.32.4", "candle-0.11.0", "candle-0.11.1", "burn-0.20.1", "burn-0.21.0",
-        "trainer-0.1.0",
+        "trainer-0.1.0", "tinygrad-0.14.0", "tensorflow-2.21.0", "paddle-3.3.1", "tokenizers-0.23.3",
     }  # fmt: skip
 
 
@@ -66,10 +83,14 @@ def test_locks_name_no_host_and_pin_every_package():
 
 
 def test_selecting():
-    assert [c.id for c in pins.select(COLUMNS, ["candle-*"])] == ["candle-0.11.0", "candle-0.11.1"]
-    assert len(pins.select(COLUMNS, ["newest"])) == 7
-    with pytest.raises(BadInput, match="no column 'tensorflow'"):
-        pins.select(COLUMNS, ["tensorflow"])
+    assert [c.id for c in pins.select(COLUMNS, ["candle-0.11.*"])] == ["candle-0.11.0", "candle-0.11.1"]
+    assert len(pins.select(COLUMNS, ["newest"])) == 11
+    with pytest.raises(BadInput, match="no column 'keras'"):
+        pins.select(COLUMNS, ["keras"])
+
+
+def test_every_column_is_in_the_main_job_or_in_history():
+    assert {c.id for c in COLUMNS if ("quick" in c.tags) == ("history" in c.tags)} == set()
 
 
 @pytest.mark.parametrize(
