@@ -123,6 +123,8 @@ def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dic
     ours = bool(frames) and os.path.abspath(frames[-1].filename) == os.path.abspath(request["file"])
     if any(name in f"{type(raised).__name__}: {message}" for name in getattr(adapter, "TOOLCHAIN_ERRORS", ())):
         kind = "toolchain"
+    elif any(name in message for name in getattr(adapter, "DEVICE_ERRORS", ())):
+        kind = "device"
     elif isinstance(raised, SystemExit):
         kind = "exit"
     elif isinstance(raised, MemoryError):

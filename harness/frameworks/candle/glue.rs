@@ -1,7 +1,7 @@
 //! candle: safetensors in, safetensors out, and the signature of its run files.
 
 use crate::protocol::Refusal;
-use candle_core::{safetensors, Device, Result, Tensor};
+use candle_core::{safetensors, Device, Error, Result, Tensor};
 use serde_json::{json, Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,7 +43,10 @@ fn short(dtype: &str) -> &str {
 }
 
 pub fn call(run: Run, inputs: &Inputs) -> std::result::Result<Tensors, Refusal> {
-    run(inputs).map_err(|refused| Refusal::Framework(refused.to_string()))
+    run(inputs).map_err(|refused| match refused {
+        Error::NotCompiledWithCudaSupport => Refusal::Device(refused.to_string()),
+        _ => Refusal::Framework(refused.to_string()),
+    })
 }
 
 pub fn save(out: Tensors, path: &str) -> std::result::Result<(), String> {

@@ -4,6 +4,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 TOOLCHAIN_ERRORS = ("InvalidCxxCompiler",)
+DEVICE_ERRORS = ("Found no NVIDIA driver", "Torch not compiled with CUDA enabled")
 
 
 def warm():
