@@ -121,6 +121,9 @@ def files_for(files: Iterable[RunFile], column: Column) -> dict[str, RunFile]:
     for wrong in (f for f in mine if f.path.suffix != extension):
         raise BadInput(f"{wrong.path.parent.name}/{wrong.path.name} for a {column.language} framework", f"a {extension} file", "rename it")
     mine = [f for f in mine if not f.since or not_before(column.version, f.since)]
+    # Written for the interface of an older glue, a file would not compile: untested, and no absence of the framework's.
+    interface = glue_files(FRAMEWORKS, column)[-1].stem.partition("@")[2]
+    mine = [f for f in mine if not_before(f.since or "0", interface or "0")]
     mine.sort(key=lambda f: release_key(f.since or "0"))
     return {f.variant: f for f in mine}  # the last one wins
 

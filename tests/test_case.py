@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,6 +221,25 @@ def test_the_adapter_is_in_the_version():
     rust = pins.select(pins.read(Project().pins), ["burn-0.21.0"])[0]
     assert cell.glue(column) != cell.glue(dataclasses.replace(column, framework="jax"))
     assert cell.glue(rust) != cell.glue(dataclasses.replace(rust, features=("std",)))
+
+
+def test_a_version_has_the_glue_of_its_interface():
+    files = {
+        c.version: [path.name for path in cell.glue_files(cell.FRAMEWORKS, c)] for c in pins.read(Project().pins) if c.framework == "burn"
+    }
+    assert files["0.18.0"] == files["0.21.0"] == ["protocol.rs", "tensors.rs", "glue.rs"]
+    assert files["0.23.0-pre.1"] == ["protocol.rs", "tensors.rs", "glue@0.23.rs"]
+
+
+def test_a_run_file_of_an_older_interface_serves_no_newer_column():
+    names = ("run_burn.rs", "run_burn.plain.rs", "run_burn@0.23.rs")
+    files = [
+        cell.RunFile(framework="burn", variant="plain" if "plain" in n else "", since="0.23" if "@" in n else "", path=Path(n))
+        for n in names
+    ]
+    columns = {c.version: c for c in pins.read(Project().pins) if c.framework == "burn" and not c.backend}
+    served = {v: {variant: f.path.name for variant, f in cell.files_for(files, columns[v]).items()} for v in ("0.21.0", "0.23.0-pre.1")}
+    assert served == {"0.21.0": {"": "run_burn.rs", "plain": "run_burn.plain.rs"}, "0.23.0-pre.1": {"": "run_burn@0.23.rs"}}
 
 
 def test_a_misspelt_function_is_refused(fakes):

@@ -1,0 +1,48 @@
+use burn::module::{Module, Param};
+use burn::optim::{momentum::MomentumConfig, AdamWConfig, GradientsParams, ModuleOptimizer, OptimizerRecord, SgdConfig};
+use burn::store::ModuleRecord;
+use burn::tensor::{Device, Tensor, TensorData};
+use std::collections::BTreeMap;
+
+type Tensors = BTreeMap<String, TensorData>;
+type Weight = Param<Tensor<2>>;
+
+const STEPS: usize = 6;
+const AFTER: usize = 3;
+
+fn train(make: impl Fn() -> ModuleOptimizer, t: &Tensors, stop: usize, device: &Device) -> (Tensor<1>, Tensor<2>) {
+    let [x, target] = ["x", "target"].map(|name| Tensor::<3>::from_data(t[name].clone(), device));
+    let mut w: Weight = Param::from_tensor(Tensor::from_data(t["w"].clone(), device));
+    let (mut optimizer, mut losses) = (make(), Vec::new());
+    for i in 0..STEPS {
+        if i == stop {
+            let saved = (w.clone().into_record().into_bytes().unwrap(), optimizer.to_record().into_bytes().unwrap());
+            w = Weight::from_tensor(Tensor::zeros([5, 6], device)).load_record(ModuleRecord::from_bytes(saved.0).unwrap());
+            optimizer = make().load_record(OptimizerRecord::from_bytes(saved.1).unwrap());
+        }
+        let batch = |x: &Tensor<3>| x.clone().narrow(0, i, 1).flatten::<2>(0, 1);
+        let loss = (batch(&x).matmul(w.val().transpose()).tanh() - batch(&target)).powi_scalar(2).mean();
+        let grads = GradientsParams::from_grads(loss.backward(), &w);
+        w = optimizer.step(0.03125, w, grads);
+        losses.push(loss);
+    }
+    (Tensor::cat(losses, 0), w.val())
+}
+
+fn both(make: impl Fn() -> ModuleOptimizer, t: &Tensors, device: &Device) -> Tensors {
+    let (losses, w) = train(&make, t, STEPS, device);
+    let (resumed, resumed_w) = train(&make, t, AFTER, device);
+    let loss_quotient = (resumed / losses.clone()).narrow(0, AFTER, STEPS - AFTER).into_data();
+    let w_quotient = (resumed_w / w.clone()).into_data();
+    let out = [("losses", losses.into_data()), ("w", w.into_data()), ("loss_quotient", loss_quotient), ("w_quotient", w_quotient)];
+    out.map(|(name, data)| (name.to_string(), data)).into()
+}
+
+pub fn adamw(t: &Tensors, device: &Device) -> Tensors {
+    both(|| AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0625).init(), t, device)
+}
+
+pub fn momentum(t: &Tensors, device: &Device) -> Tensors {
+    let momentum = MomentumConfig::new().with_momentum(0.9).with_dampening(0.0);
+    both(|| SgdConfig::new().with_momentum(Some(momentum.clone())).init(), t, device)
+}

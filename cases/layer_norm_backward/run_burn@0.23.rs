@@ -1,0 +1,25 @@
+use burn::module::Param;
+use burn::nn::LayerNormConfig;
+use burn::tensor::{Device, Tensor, TensorData};
+use std::collections::BTreeMap;
+
+type Tensors = BTreeMap<String, TensorData>;
+
+pub fn run(t: &Tensors, device: &Device) -> Tensors {
+    let x = Tensor::<3>::from_data(t["x"].clone(), device).require_grad();
+    let w = Tensor::<1>::from_data(t["w"].clone(), device).require_grad();
+    let b = Tensor::<1>::from_data(t["b"].clone(), device).require_grad();
+    let dy = Tensor::<3>::from_data(t["dy"].clone(), device);
+    let mut norm = LayerNormConfig::new(w.dims()[0]).with_epsilon(1e-5).init(device);
+    norm.gamma = Param::from_tensor(w.clone());
+    norm.beta = Param::from_tensor(b.clone()).into(); // an Option from 0.20 on
+
+    let y = norm.forward(x.clone());
+    let grads = (y.clone() * dy).sum().backward();
+
+    let mut out = BTreeMap::from([("y".to_string(), y.into_data())]);
+    out.extend(x.grad(&grads).map(|g| ("dx".to_string(), g.into_data())));
+    out.extend(w.grad(&grads).map(|g| ("dw".to_string(), g.into_data())));
+    out.extend(b.grad(&grads).map(|g| ("db".to_string(), g.into_data())));
+    out
+}
