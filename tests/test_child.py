@@ -1,4 +1,7 @@
-"""The child half of a cell: arguments that do not fit are our fault."""
+"""The child half of a cell: arguments that do not fit are our fault, and a compiler's time is its framework's."""
+
+import subprocess
+import sys
 
 import pytest
 
@@ -22,3 +25,9 @@ def test_a_callable_that_hides_its_arguments_is_asked_as_it_is():
     with pytest.raises(ValueError, match="no signature"):
         child.inspect.signature(dict)
     child.fit(dict, {"x": 1})
+
+
+def test_the_time_of_a_compiler_is_counted():
+    before, here = child.spent_s(), child.time.process_time()
+    subprocess.run([sys.executable, "-c", "sum(range(5_000_000))"], check=True)
+    assert child.spent_s() - before - (child.time.process_time() - here) > 0.02
