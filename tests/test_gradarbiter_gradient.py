@@ -244,3 +244,23 @@ def test_steps_of_the_trainer_go_on_where_they_were():
         one("gradient_flow", arguments)
         assert (run.step, run.outcomes) == (0, [])
         assert step.one_step(run).step == 0
+
+
+class Sharp(planted.Net):
+    """Its first layer has no gradient, and of a large loss that is none of its doing, rounding is as large as what it does."""
+
+    def __init__(self, between, offset):
+        super().__init__(between)
+        self.offset = offset
+
+
+def offset(model, batch):
+    return planted.classify(model, batch) + model.offset
+
+
+@pytest.mark.parametrize(("size", "status"), [(0.0, "fail"), (3e4, "not asked")])
+def test_in_float32_alone_it_says_where_it_cannot_tell(size, status, monkeypatch):
+    assert flow(Sharp(torch.detach, size), loss_fn=offset).status == "fail"
+    monkeypatch.setattr("gradarbiter.frameworks.torch.TorchSubject.wide", lambda _: None)
+    result = flow(Sharp(torch.detach, size), loss_fn=offset)
+    assert (result.status, "cannot be told" in result.reason) == (status, status != "fail"), result

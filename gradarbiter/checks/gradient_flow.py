@@ -7,6 +7,8 @@ A gradient may well be dead: of an idle expert, of a LoRA factor beside a zero o
 read again after training steps (`subject.step`), while zero-initialised branches wake one layer a step; and whatever is still dead is moved. If the slope of
 the loss, by differences (`gradarbiter.slopes`), is more than a gradient of that norm can give in any direction (Cauchy and Schwarz: ||g|| times the move; twice
 that, for a gradient that is itself rounded), the gradient is wrong, and that is the accusation. Otherwise it is a note, or silence for `expect.unused`.
+A slope of 0 whose error is more than UNTOLD of what is usual, the median of what living parameters claim (||g|| ||w||; of the loss, where none lives), could
+as well be one of theirs: then the check says that it cannot tell. In float32, where there is no float64 copy, it may have to.
 
 Not seen: a gradient that is wrong but not dead (`directional_gradient`), single rows of a table, and a parameter whose optimizer ignores it (`update_flow`).
 """
@@ -27,6 +29,7 @@ from gradarbiter.subject import Arrays, Expect, Subject, matches
 STEPS = 4  # of training at most: DiT's adaLN-zero needs two, and a first step of a warm-up from 0 moves nothing
 REACH = 1 / 8  # h: the loss is read up to a quarter of a parameter's own size away, where rounding is far below what a live parameter does
 FINER = 16
+UNTOLD = 0.1  # as `directional_gradient.KNOWN`: with a larger error, agreement would say little
 
 Gradients = Mapping[str, Array | None]
 
@@ -53,7 +56,11 @@ def gradient_flow(subject: Subject, expect: Expect) -> list[Finding]:
         if broken := _not_finite(last.loss, last.gradients):
             return findings + broken
         findings += _woken(sorted(set(first.dead) - set(last.dead)), last.steps)
-    return findings + _judged(subject, last) if last.dead else findings
+    findings += _judged(subject, last) if last.dead else []
+    untold = [finding.text for finding in findings if finding.kind == "untold"]
+    if untold and not any(finding.accuses for finding in findings):
+        raise NotAsked(untold[0])
+    return findings
 
 
 def _frozen(subject: Subject, expect: Expect) -> list[Finding]:
@@ -131,7 +138,7 @@ def _judged(subject: Subject, reading: Reading) -> list[Finding]:
     after, line = f" after {steps} training step{'s' * (steps > 1)}" if steps else "", _Line(subject, reading)
     if not line.moves(list(dead)):
         return _idle(list(dead), after, "and the loss does not change when they are moved")
-    if set(dead.values()) == {"vanishing"} and line.flat():
+    if set(dead.values()) == {"vanishing"} and line.flat() and line.tells(next(iter(dead))):
         return _idle(list(dead), after, "and rightly: the loss has no slope there")
     found = []
     alone, groups = slopes.culprits(list(dead), line.wrong) if line.wrong(list(dead)) else ([], [])
@@ -149,7 +156,8 @@ def _judged(subject: Subject, reading: Reading) -> list[Finding]:
         text = f"it is all zero and its gradient too{after}: the loss depends on it only once others of {_listed(stuck)} have left zero"
         found.append(Finding(kind="zero", parameter=name, text=text))
     rest = [name for name in dead if name not in accused and name not in stuck]
-    return found + _idle(rest, after, "and rightly: the loss has no slope there")
+    told = [name for name in rest if line.tells(name)]
+    return found + _idle(told, after, "and rightly: the loss has no slope there") + _untold(line, rest, told, after)
 
 
 def _idle(names: Sequence[str], after: str, why: str) -> list[Finding]:
@@ -157,6 +165,16 @@ def _idle(names: Sequence[str], after: str, why: str) -> list[Finding]:
         return []
     text = f"{len(names)} without a gradient to speak of{after}, {why}: {_listed(names)}"
     return [Finding(kind="unused", parameter=names[0], text=text, numbers={"parameters": len(names)}, accuses=False)]
+
+
+def _untold(line: _Line, rest: Sequence[str], told: Sequence[str], after: str) -> list[Finding]:
+    names = [name for name in rest if name not in told]
+    if not names:
+        return []
+    numbers = {"parameters": len(names), "error": line.error(names[0]), "usual": line.usual}
+    text = f"{len(names)} without a gradient to speak of{after}, {_listed(names)}: whether rightly cannot be told, the slope of the loss there is known to "
+    text += f"+- {numbers['error']:.1g} only, where {line.usual:.1g} is usual. Give a model that runs in float64"
+    return [Finding(kind="untold", parameter=names[0], text=text, numbers=numbers, accuses=False)]
 
 
 class _Line:
@@ -168,6 +186,10 @@ class _Line:
         size = slopes.sizes(self._own)
         self._step = slopes.random(self._own, size)
         self._claims = {name: 0.0 if (g := reading.gradients[name]) is None else slopes.norm(g) * size[name] for name in reading.dead}
+        live = {name: g for name, g in reading.gradients.items() if g is not None and name not in reading.dead}
+        lengths = slopes.sizes({name: value for name, value in subject.read().items() if name in live})
+        claims = [slopes.norm(g) * lengths[name] for name, g in live.items()]
+        self.usual = float(np.median(claims)) if claims else abs(reading.loss)
         self._loss = subject.loss()
         self._exact: tuple[Subject, float, Arrays] | None = None
         self.slopes: dict[tuple[str, ...], slopes.Slope] = {}
@@ -176,12 +198,19 @@ class _Line:
         """Whether one bit of the subject's own loss changes: of an expert that is idle it does not, though a float64 copy might use it."""
         return self._moved(names) != self._loss
 
+    def error(self, name: str) -> float:
+        """Of the best slope along a line that moves it."""
+        return min(at.error for names, at in self.slopes.items() if name in names)
+
+    def tells(self, name: str) -> bool:
+        return self.error(name) <= UNTOLD * self.usual
+
     def moves_alone(self, name: str) -> bool:
         return self.moves([name])
 
     def flat(self) -> bool:
         """Whether the subject's own loss, if it is not a noisy one, has no slope along the line: a cheap answer for all at once."""
-        at = slopes.slope(self._subject, self._own, self._step, h=REACH, at_start=self._loss)
+        at = self.slopes[tuple(self._own)] = slopes.slope(self._subject, self._own, self._step, h=REACH, at_start=self._loss)
         return at.noise <= 8 * slopes.rounding(self._loss) and not self._refutes(at, list(self._own))
 
     def wrong(self, names: Sequence[str]) -> bool:
