@@ -6,7 +6,7 @@ type Tensors = BTreeMap<String, TensorData>;
 fn decode<B: AutodiffBackend>(t: &Tensors, device: &B::Device, read: fn(Tensor<B, 2>, Tensor<B, 3>) -> Tensor<B, 2>) -> Tensors {
     let [q, k, v] = ["q", "k", "v"].map(|name| Tensor::<B, 3>::from_data(t[name].clone(), device));
     let [gate, beta] = ["gate", "beta"].map(|name| Tensor::<B, 2>::from_data(t[name].clone(), device));
-    let at = |x: &Tensor<B, 3>, i: usize| x.clone().narrow(0, i, 1).squeeze_dim::<2>(0);
+    let at = |x: &Tensor<B, 3>, i: usize| x.clone().narrow(0, i, 1).flatten::<2>(0, 1);
     let [tokens, heads, _] = q.dims();
     let (mut state, mut out) = (Tensor::<B, 3>::from_data(t["state"].clone(), device), Vec::new());
     for i in 0..tokens {
@@ -20,11 +20,11 @@ fn decode<B: AutodiffBackend>(t: &Tensors, device: &B::Device, read: fn(Tensor<B
 }
 
 fn product<B: AutodiffBackend>(weights: Tensor<B, 2>, state: Tensor<B, 3>) -> Tensor<B, 2> {
-    weights.unsqueeze_dim::<3>(1).matmul(state).squeeze_dim(1)
+    weights.unsqueeze_dim::<3>(1).matmul(state).flatten(1, 2)
 }
 
 fn ordered<B: AutodiffBackend>(weights: Tensor<B, 2>, state: Tensor<B, 3>) -> Tensor<B, 2> {
-    let term = |i: usize| state.clone().narrow(1, i, 1).squeeze_dim::<2>(1) * weights.clone().narrow(1, i, 1);
+    let term = |i: usize| state.clone().narrow(1, i, 1).flatten::<2>(1, 2) * weights.clone().narrow(1, i, 1);
     (1..state.dims()[1]).fold(term(0), |total, i| total + term(i))
 }
 

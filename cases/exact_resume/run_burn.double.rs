@@ -22,7 +22,7 @@ fn train<B: AutodiffBackend, O: Optimizer<Weight<B>, B>>(make: impl Fn() -> O, t
             w = Weight::<B>::from_tensor(Tensor::zeros([5, 6], device)).load_record(saver.load(saved.0, device).unwrap());
             optimizer = make().load_record(saver.load(saved.1, device).unwrap());
         }
-        let batch = |x: &Tensor<B, 3>| x.clone().narrow(0, i, 1).squeeze_dim::<2>(0);
+        let batch = |x: &Tensor<B, 3>| x.clone().narrow(0, i, 1).flatten::<2>(0, 1);
         let loss = (batch(&x).matmul(w.val().transpose()).tanh() - batch(&target)).powi_scalar(2).mean();
         let grads = GradientsParams::from_grads(loss.backward(), &w);
         w = optimizer.step(0.03125, w, grads);

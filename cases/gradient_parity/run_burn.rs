@@ -14,10 +14,11 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let bias = |name: &str| Param::from_tensor(Tensor::<B, 1>::from_data(t[name].clone(), device));
     // Burn stores [inputs, outputs].
     let weight = |name: &str| Param::from_tensor(Tensor::<B, 2>::from_data(t[name].clone(), device).transpose());
+    let norm_biases = [bias("norm1_b"), bias("norm2_b")];
     let mut norms = [(); 2].map(|_| LayerNormConfig::new(channels).with_epsilon(2f64.powi(-17)).init::<B>(device));
-    for (norm, (w, b)) in norms.iter_mut().zip([("norm1_w", "norm1_b"), ("norm2_w", "norm2_b")]) {
+    for (norm, (w, b)) in norms.iter_mut().zip(["norm1_w", "norm2_w"].into_iter().zip(&norm_biases)) {
         norm.gamma = bias(w);
-        norm.beta = Some(bias(b));
+        norm.beta = b.clone().into(); // an Option from 0.20 on
     }
     let mut attention = MultiHeadAttentionConfig::new(channels, HEADS).with_dropout(0.0).init::<B>(device);
     attention.query = Linear { weight: weight("w_q"), bias: None };
@@ -37,9 +38,10 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
 
     let mut out = BTreeMap::from([("y".to_string(), y.into_data())]);
     out.extend(x.grad(&grads).map(|g| ("dx".to_string(), g.into_data())));
-    let [norm1, norm2] = &norms;
-    let biases = [("norm1_w", Some(&norm1.gamma)), ("norm1_b", norm1.beta.as_ref()), ("norm2_w", Some(&norm2.gamma)), ("norm2_b", norm2.beta.as_ref())];
-    for (name, param) in biases.into_iter().chain([("b_up", up.bias.as_ref()), ("b_down", down.bias.as_ref())]) {
+    let [norm1, norm2] = norms.each_ref().map(|norm| Some(&norm.gamma));
+    let [bias1, bias2] = norm_biases.each_ref().map(Some);
+    let rows = [("norm1_w", norm1), ("norm1_b", bias1), ("norm2_w", norm2), ("norm2_b", bias2), ("b_up", up.bias.as_ref()), ("b_down", down.bias.as_ref())];
+    for (name, param) in rows {
         out.extend(param.and_then(|p| p.grad(&grads)).map(|g| (format!("d{name}"), g.into_data())));
     }
     let linears = [("w_q", &attention.query), ("w_k", &attention.key), ("w_v", &attention.value), ("w_o", &attention.output), ("w_up", &up), ("w_down", &down)];

@@ -11,15 +11,15 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let b = Tensor::<B, 1>::from_data(t["b"].clone(), device).require_grad();
     let dy = Tensor::<B, 3>::from_data(t["dy"].clone(), device);
     let mut norm = LayerNormConfig::new(w.dims()[0]).with_epsilon(1e-5).init(device);
-    norm.gamma = Param::from_tensor(w);
-    norm.beta = norm.beta.map(|_| Param::from_tensor(b));
+    norm.gamma = Param::from_tensor(w.clone());
+    norm.beta = Param::from_tensor(b.clone()).into(); // an Option from 0.20 on
 
     let y = norm.forward(x.clone());
     let grads = (y.clone() * dy).sum().backward();
 
     let mut out = BTreeMap::from([("y".to_string(), y.into_data())]);
     out.extend(x.grad(&grads).map(|g| ("dx".to_string(), g.into_data())));
-    out.extend(norm.gamma.grad(&grads).map(|g| ("dw".to_string(), g.into_data())));
-    out.extend(norm.beta.and_then(|b| b.grad(&grads)).map(|g| ("db".to_string(), g.into_data())));
+    out.extend(w.grad(&grads).map(|g| ("dw".to_string(), g.into_data())));
+    out.extend(b.grad(&grads).map(|g| ("db".to_string(), g.into_data())));
     out
 }

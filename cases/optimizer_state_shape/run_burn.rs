@@ -16,7 +16,7 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     for (i, length) in LENGTHS.into_iter().enumerate() {
         let batch = |name: &str| {
             let all = Tensor::<B, 3>::from_data(t[name].clone(), device);
-            all.narrow(0, i, 1).narrow(1, 0, length).squeeze_dim::<2>(0)
+            all.narrow(0, i, 1).narrow(1, 0, length).flatten::<2>(0, 1)
         };
         let h = batch("x") + weights.1.val().narrow(0, 0, length);
         let y = h.matmul(weights.0.val().transpose()).tanh();
