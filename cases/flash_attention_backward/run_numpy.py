@@ -4,7 +4,7 @@ import numpy as np
 
 
 def full(q, k, v, dy):
-    return _answer(q, k, v, dy, lambda t: slice(None))
+    return _answer(q, k, v, dy, lambda _: slice(None))
 
 
 def causal(q, k, v, dy):
