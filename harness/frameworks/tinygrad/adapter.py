@@ -7,6 +7,8 @@ from importlib.metadata import version
 os.environ["PATH"] = os.pathsep.join((os.path.dirname(sys.executable), os.environ.get("PATH", "")))  # noqa: PTH120  a link: not resolved
 os.environ["DEV"] = "CPU"
 os.environ["CACHELEVEL"] = "0"  # no kernels of another cell or version
+os.environ["NUM_CPU_THREADS"] = "1"  # it does not read OMP_NUM_THREADS
+os.environ["PARALLEL"] = "0"  # else 0.14 starts a pool of processes that compile, each of which imports it
 
 import ml_dtypes  # noqa: F401  gives numpy its bfloat16
 import numpy as np
