@@ -1,4 +1,4 @@
-"""paddle on its CPU. ml_dtypes stays out of its process: once numpy knows a bfloat16, to_static of 3.3.1 raises on what worked before."""
+"""paddle on its CPU. bfloat16 is read as its bits: paddle's numpy form of it is uint16, and it refuses an array of ml_dtypes'."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ DTYPES = {
     "F16": np.float16,
     "BF16": np.uint16,
     "I64": np.int64,
-}  # uint16 is paddle's numpy form of bfloat16
+}
 
 
 def load(path, dtype):
