@@ -79,6 +79,7 @@ def quantities(cell: Cell, speed: dict[str, Any]) -> dict[str, float]:
     cpu = {name: statistics.median(values) for name, values in speed["cpu_s"].items() if values}
     if cpu.get("forward") and "step" in cpu:
         found["backward_ratio"] = (cpu["step"] - cpu["forward"]) / cpu["forward"]
+        found["step_ratio"] = cpu["step"] / cpu["forward"]
         # The paper's defect beside an equally slow forward: seconds a backward FLOP takes, against one of the framework's own matrix product.
         flops = speed["flops"]
         if cpu.get("gemm"):

@@ -71,7 +71,7 @@ def test_a_timed_cell_has_one_core_and_a_fixed_allocator(measured):
 def test_quantities_in_numbers(timed):
     seconds = {"forward": [1.0], "step": [4.0], "gemm": [0.5]}
     made = {"cpu_s": seconds, "flops": {"forward": 10.0, "step": 30.0, "gemm": 10.0}, "memory_bytes": {"step": 3 * 256 * 256 * 4 * 5}}
-    wanted = {"backward_ratio": 3.0, "backward_gemm_ratio": 3.0, "memory_ratio": 5.0}
+    wanted = {"backward_ratio": 3.0, "step_ratio": 4.0, "backward_gemm_ratio": 3.0, "memory_ratio": 5.0}
     assert speed.quantities(timed[0], made) == pytest.approx(wanted)
 
 
