@@ -17,7 +17,7 @@ def overwritten(rng):
 
 
 def set_between(x, new, dy):
-    """y = x^2 was computed with the old x, so its gradient is 2 x of the old one; x itself is new afterwards."""
+    """Of y = x^2, which was computed with the old x: its gradient is 2 x of the old one, and x itself is new afterwards."""
     return {"y": x**2, "dx": 2 * x * dy, "after": new * 1.0}
 
 
