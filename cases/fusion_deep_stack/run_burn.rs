@@ -10,7 +10,7 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let [x, target] = ["x", "target"].map(|name| Tensor::<B, 2>::from_data(t[name].clone(), device));
     let w = Tensor::<B, 3>::from_data(t["w"].clone(), device);
     let depth = w.dims()[0];
-    let layer = |i| Param::from_tensor(w.clone().narrow(0, i, 1).squeeze_dim(0));
+    let layer = |i| Param::from_tensor(w.clone().narrow(0, i, 1).flatten(0, 1));
     let mut stack: Stack<B> = (0..depth).map(layer).collect();
     let mut optimizer = SgdConfig::new().init::<B, Stack<B>>();
     let mut losses = Vec::new();

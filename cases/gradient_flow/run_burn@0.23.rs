@@ -1,7 +1,7 @@
 use burn::module::Param;
 use burn::nn::{attention::generate_autoregressive_mask, loss::CrossEntropyLossConfig, RmsNormConfig, RotaryEncodingConfig};
 use burn::tensor::activation::softmax;
-use burn::tensor::{Device, DType, FloatDType, Gradients, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, FloatDType, Gradients, Int, Tensor, TensorData};
 use std::collections::BTreeMap;
 
 type Tensors = BTreeMap<String, TensorData>;

@@ -95,5 +95,6 @@ CASE = Case(
         "mlx": "float64: exp and layer_norm are taken in float32: https://github.com/ml-explore/mlx/issues/3047",
     },
     compiled=("float32",),
+    limit_s=300.0,  # torch.compile from a cold cache took 26 s of CPU, more than a minute on a loaded machine
     guards="gradarbiter's gradient_parity asks the same of a user's model",
 )

@@ -104,6 +104,5 @@ CASE = Case(
         "bfloat16 accumulator*": "rotary, sinusoidal: numpy takes bfloat16 times the float64 angles in float64, so the mutant is the float64 twin; "
         "learned has no angles, and it is killed there",
     },
-    compiled=("float32",),
     guards="gradarbiter's position checks; trainer/model.py",
 )

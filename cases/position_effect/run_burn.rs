@@ -22,7 +22,7 @@ fn both<B: AutodiffBackend>(
         let heads = |w: &Tensor<B, 2>| x.clone().matmul(w.clone().transpose().unsqueeze()).reshape([batch, time, HEADS, channels / HEADS]).swap_dims(1, 2);
         let scores = turn(heads(&w_q)).matmul(turn(heads(&w_k)).transpose()) / ((channels / HEADS) as f64).sqrt();
         let a = softmax(scores, 3).matmul(heads(&w_v)).swap_dims(1, 2).reshape([batch, time, channels]);
-        let logits = a.narrow(1, time - 1, 1).squeeze_dim::<2>(1).matmul(head.clone().transpose());
+        let logits = a.narrow(1, time - 1, 1).flatten::<2>(1, 2).matmul(head.clone().transpose());
         CrossEntropyLossConfig::new().init(device).forward(logits, target.clone())
     };
     let time = ids.dims()[1];
