@@ -21,9 +21,9 @@ fn model<B: Backend>(t: &Tensors, device: &B::Device) -> Model<B> {
     let (mut matrices, mut gains) = (Vec::new(), vec![Param::from_data(t["norm"].clone(), device)]);
     matrices.extend(["embedding", "head"].map(|name| Param::from_data(t[name].clone(), device)));
     for i in 0..t["norm1"].shape[0] {
-        let matrix = |name: &str| Tensor::<B, 3>::from_data(t[name].clone(), device).narrow(0, i, 1).squeeze_dim(0);
+        let matrix = |name: &str| Tensor::<B, 3>::from_data(t[name].clone(), device).narrow(0, i, 1).flatten(0, 1);
         matrices.extend(MATRICES.map(|name| Param::from_tensor(matrix(name))));
-        let gain = |name: &str| Tensor::<B, 2>::from_data(t[name].clone(), device).narrow(0, i, 1).squeeze_dim(0);
+        let gain = |name: &str| Tensor::<B, 2>::from_data(t[name].clone(), device).narrow(0, i, 1).flatten(0, 1);
         gains.extend(GAINS.map(|name| Param::from_tensor(gain(name))));
     }
     (matrices, gains)

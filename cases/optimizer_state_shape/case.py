@@ -8,7 +8,7 @@ Against float64 after all ten steps, so that a moment which is swapped, reset or
 
 import numpy as np
 
-from harness.case import Case, Tol, close
+from harness.case import Case, Documented, Tol, close
 from harness.complex_step import gradients
 from harness.inputs import grid, normal
 
@@ -31,6 +31,15 @@ def loss(x, target, w, position):
 
 
 def reference(x, target, w, position):
+    return trained(x, target, w, position, lambda m, v, t: m / (1 - BETA1**t) / (np.sqrt(v / (1 - BETA2**t)) + EPS))
+
+
+def with_epsilon_hat(x, target, w, position):
+    """Kingma and Ba's second form: epsilon beside the square root of a moment that is not debiased yet."""
+    return trained(x, target, w, position, lambda m, v, t: m * np.sqrt(1 - BETA2**t) / (1 - BETA1**t) / (np.sqrt(v) + EPS))
+
+
+def trained(x, target, w, position, direction):
     p = {"w": w, "position": position}
     m, v = dict.fromkeys(p, 0.0), dict.fromkeys(p, 0.0)
     losses = []
@@ -40,8 +49,7 @@ def reference(x, target, w, position):
         for name, g in gradients(loss, {**batch, **p}, p).items():
             k = name[1:]
             m[k], v[k] = BETA1 * m[k] + (1 - BETA1) * g, BETA2 * v[k] + (1 - BETA2) * g * g
-            step = m[k] / (1 - BETA1 ** (i + 1)) / (np.sqrt(v[k] / (1 - BETA2 ** (i + 1))) + EPS)
-            p = {**p, k: p[k] * (1 - LR * DECAY) - LR * step}
+            p = {**p, k: p[k] * (1 - LR * DECAY) - LR * direction(m[k], v[k], i + 1)}
     return {"losses": np.array(losses), **p}
 
 
@@ -60,6 +68,13 @@ CASE = Case(
             "the moved weights give. u is float32's in float64 too: Burn keeps its betas and decay in float32. A reset or swapped moment is 3 % or more",
         )
         for dtype in ("float64", "float32")
+    },
+    documented={
+        "tensorflow": Documented(
+            reference=with_epsilon_hat,
+            link="keras 3 (with tensorflow 2.21.0), docstring of AdamW, epsilon: 'This epsilon is epsilon hat in the Kingma and Ba paper'",
+            why="epsilon is added before the second moment is debiased, so in the first steps it counts up to 30 times as much",
+        )
     },
     tracker={"burn": "reported for dynamic sequence lengths; here also on a fused wgpu backend: no ticket known"},
     guards="trainer/optim.py",
