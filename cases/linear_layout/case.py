@@ -50,6 +50,7 @@ CASE = Case(
         "https://github.com/huggingface/candle/pull/3960 (open); the layer itself: no ticket known",
     },
     compiled=("float32",),
+    limit_s=300.0,  # torch.compile from a cold cache took 15 s of CPU, which was more than a minute at a load of 12 on two cores
     guards="the trainer's projections after a transpose",
     items={"rank3": Item(inputs=rank3, tol=_tol(8, 17)), "rank4": Item(inputs=rank4, tol=_tol(24, 39))},
 )
