@@ -191,6 +191,10 @@ def answers(item, total):
     if item == "embedding_grad":
         table = np.stack([total(t["dy"][t["ids"] == token]) for token in range(8)])
         return dict(zip(("ones", "random"), np.split(table, 2, axis=1), strict=True))
+    if item == "cumsum":
+        return {k: np.stack([total(x[:, :n].T) for n in range(1, x.shape[1] + 1)], axis=1) for k, x in t.items()}
+    if item == "clip_norm":
+        return {k: rounded(g / np.float32(total(rounded(g * g))) ** 0.5) for k, g in t.items()}
     x = t["logits"].astype(bfloat16)
     x = x - x.max(1, keepdims=True)
     s = total(np.exp(x).T)[:, None]

@@ -19,7 +19,7 @@ import numpy as np
 from harness.case import Case, Item, Tol, close
 from harness.inputs import normal, positive
 
-N, V = 4096, 32000
+N, V, G = 4096, 32000, 16384
 STEPS = 100
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8}
 LOG_V, DEEPEST = 10.4, 15.0  # the largest log-sum of V exponentials of x - max; the largest -log p of these logits
@@ -112,6 +112,24 @@ def descended(weight, grad):
     return {"ones": weight[:1], "random": weight[1:]}
 
 
+def running(rng):
+    return {"ones": np.ones((1, 1024)), "random": positive(rng, 2, 1024) * [[1], [4]]}
+
+
+def running_total(ones, random):
+    return {"ones": np.cumsum(ones, axis=1), "random": np.cumsum(random, axis=1)}
+
+
+def gradients_to_clip(rng):
+    """One 2 among the ones: a vector of equal terms is clipped to the same numbers whatever it is."""
+    return {"ones": np.array([2.0] + [1.0] * (G - 1)), "random": normal(rng, G)}
+
+
+def clipped(ones, random):
+    """Each to a norm of 1, which is below its own."""
+    return {"ones": ones / np.sqrt((ones * ones).sum()), "random": random / np.sqrt((random * random).sum())}
+
+
 SUM = tolerances(N, 0, "the terms are exact")
 MEAN = tolerances(N, 2, "1/n and the product: 2 u")
 SOFTMAX = tolerances(N, 2, "exp and the quotient: 2 u")
@@ -128,6 +146,9 @@ DLOGITS = tolerances(
     LOG_V + DEEPEST + 3,
     "p = exp(log p) where log p was rounded: u times the sizes of log(sum) and log p; 2 exponentials and the result: 3 u",
 )
+CUMSUM = tolerances(1024, 0, "the terms are exact, and a running total has at most n")
+CLIP = tolerances(G, 3, "half of the sum's roundings go under the root; its terms' squares, the root, the quotient and the product: 4 u")
+CLIP["float64"] = Tol(rtol=1e-8, atol=0.0, why="1e-6 is added to a norm of 128 by torch, mlx and others, as they document: 8e-9")
 STALL = {
     "bfloat16": Tol(
         rtol=2.0**-8, atol=STEPS * 2.0**-23, why="one rounding of a float32 weight: u; 100 float32 roundings of numbers below 2"
@@ -155,12 +176,19 @@ CASE = Case(
         "embedding_grad": Item(
             claim="The gradient of a token that occurs 4096 times sums 4096 rows.", inputs=tokens, reference=summed_by_token
         ),
+        "cumsum": Item(claim="A running total of 1024 positive terms does not stall.", inputs=running, reference=running_total, tol=CUMSUM),
+        "clip_norm": Item(
+            claim="Gradients of 16,384 elements are clipped by their norm, not by a stalled one.",
+            inputs=gradients_to_clip,
+            reference=clipped,
+            tol=CLIP,
+        ),
         "update_stall": Item(
             claim="100 SGD steps of 2^-10 move a weight of 1 by 100/1024.", inputs=weights, reference=descended, tol=STALL
         ),
     },
     tracker={
-        "candle": "sum, mean, softmax: https://github.com/huggingface/candle/issues/3727 (PRs 3717, 3718, 3765). bias_grad, embedding_grad, "
+        "candle": "sum, mean, softmax: https://github.com/huggingface/candle/issues/3727 (PRs 3717, 3718, 3765), and with it clip_norm. bias_grad, embedding_grad, "
         "cross_entropy in bfloat16: no report found. cross_entropy in float32 and float64: log_softmax lets a gradient through its maximum, "
         "which is nothing but the rounding of a sum over all classes, and each class that ties for the maximum gets all of it (the variant "
         "`detached` is the control): no report found",
@@ -168,12 +196,12 @@ CASE = Case(
         "jax": "embedding_grad: no report found (facts: jax-bf16-scatter-accumulate)",
         "mlx": "softmax in bfloat16: PRs 953, 4178; since then the documentation of `precise` warns of long axes. softmax, cross_entropy in "
         "float64: exp is taken in float32, https://github.com/ml-explore/mlx/issues/3047. embedding_grad: no report found. sum, mean, "
-        "bias_grad stalled up to 0.32.1 (3326, 3909, PR 4387)",
+        "bias_grad, clip_norm stalled up to 0.32.1 (3326, 3909, PR 4387); cumsum still does: https://github.com/ml-explore/mlx/issues/3907",
         "burn": "the ndarray backend refuses bfloat16",
         "paddle": "a CPU has few bfloat16 kernels and says so (loud). sum stalled in 3.0.0. embedding_grad: no report found. update_stall with "
         "multi_precision: SGD makes float32 master weights and its CPU kernel never moves them: no report found",
         "tensorflow": "bias_grad (of bias_add; the gradient of a broadcast sum, the variant, is right), embedding_grad: no report found (facts: "
-        "tf-bias-add-bf16-grad, tf-gather-bf16-grad)",
+        "tf-bias-add-bf16-grad, tf-gather-bf16-grad). cumsum: https://github.com/tensorflow/tensorflow/issues/115731",
     },
     guards="trainer/model.py, trainer/attention.py",
 )

@@ -76,3 +76,16 @@ pub fn update_stall(t: &Tensors) -> Result<Tensors> {
     }
     parts(&weight, 0, ["ones", "random"])
 }
+
+pub fn cumsum(t: &Tensors) -> Result<Tensors> {
+    t.iter()
+        .map(|(name, x)| Ok((name.clone(), x.cumsum(1)?)))
+        .collect()
+}
+
+// candle-nn clips nothing: the norm as a user writes it.
+pub fn clip_norm(t: &Tensors) -> Result<Tensors> {
+    t.iter()
+        .map(|(name, g)| Ok((name.clone(), g.broadcast_div(&g.sqr()?.sum_all()?.sqrt()?)?)))
+        .collect()
+}

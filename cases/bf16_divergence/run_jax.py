@@ -48,6 +48,19 @@ def embedding_grad(ids, dy):
     return {"ones": dtable[:, :2], "random": dtable[:, 2:]}
 
 
+def cumsum(ones, random):
+    return {"ones": jnp.cumsum(ones, axis=1), "random": jnp.cumsum(random, axis=1)}
+
+
+def _clipped(grad):
+    update, _ = optax.clip_by_global_norm(1.0).update(grad, optax.EmptyState())
+    return update
+
+
+def clip_norm(ones, random):
+    return {"ones": _clipped(ones), "random": _clipped(random)}
+
+
 def update_stall(weight, grad):
     optimizer = optax.sgd(learning_rate=2**-10)
     state = optimizer.init(weight)

@@ -49,6 +49,26 @@ def embedding_grad(ids, dy):
     return {"ones": dtable[:, :2], "random": dtable[:, 2:]}
 
 
+def cumsum(ones, random):
+    def running(x):
+        """By doubling: each round adds the totals of the stretch before."""
+        wide, step = x.astype(np.result_type(x.dtype, np.float32)), 1
+        while step < wide.shape[1]:
+            wide = np.hstack([wide[:, :step], wide[:, step:] + wide[:, :-step]])
+            step *= 2
+        return wide.astype(x.dtype)
+
+    return {"ones": running(ones), "random": running(random)}
+
+
+def clip_norm(ones, random):
+    def clipped(x):
+        wide = x.astype(np.result_type(x.dtype, np.float32))
+        return (wide * _pairwise(wide * wide, 0) ** -0.5).astype(x.dtype)
+
+    return {"ones": clipped(ones), "random": clipped(random)}
+
+
 def update_stall(weight, grad):
     master = weight.astype(np.result_type(weight.dtype, np.float32))
     for _ in range(100):

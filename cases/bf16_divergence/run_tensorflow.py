@@ -51,6 +51,14 @@ def embedding_grad(ids, dy):
     return {"ones": dtable[:, :2], "random": dtable[:, 2:]}
 
 
+def cumsum(ones, random):
+    return {"ones": tf.cumsum(ones, axis=1), "random": tf.cumsum(random, axis=1)}
+
+
+def clip_norm(ones, random):
+    return {"ones": tf.clip_by_global_norm([ones], 1.0)[0][0], "random": tf.clip_by_global_norm([random], 1.0)[0][0]}
+
+
 def update_stall(weight, grad):
     variable = keras.Variable(weight, dtype=weight.dtype.name)
     optimizer = keras.optimizers.SGD(learning_rate=2**-10)

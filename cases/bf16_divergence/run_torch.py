@@ -46,6 +46,21 @@ def embedding_grad(ids, dy):
     return {"ones": table.grad[:, :2], "random": table.grad[:, 2:]}
 
 
+def cumsum(ones, random):
+    return {"ones": torch.cumsum(ones, dim=1), "random": torch.cumsum(random, dim=1)}
+
+
+def _clipped(grad):
+    weight = torch.nn.Parameter(torch.zeros_like(grad))
+    weight.grad = grad.clone()
+    torch.nn.utils.clip_grad_norm_([weight], 1.0)
+    return weight.grad
+
+
+def clip_norm(ones, random):
+    return {"ones": _clipped(ones), "random": _clipped(random)}
+
+
 def update_stall(weight, grad):
     weight = torch.nn.Parameter(weight)
     optimizer = torch.optim.SGD([weight], lr=2**-10)
