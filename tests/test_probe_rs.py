@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from harness import pins, rust, source
+from harness import environment, pins, rust, source
 from harness.project import ROOT, Project
 
 FAKES = Path(__file__).parent / "fakes" / "rust"
@@ -173,3 +173,21 @@ def test_burn_itself_refuses_a_dtype_its_backend_lacks(burn, tmp_path, dtype):
     assert (said["end"], said["kind"], said["stage"], said["type"]) == ("raised", "framework", "run", "panic")
     assert "burn-ndarray-0.21.0" in said["message"]
     assert "panicked at" in log
+
+
+def test_without_a_vulkan_device_a_wgpu_column_says_so(tmp_path):
+    columns = [c for c in pins.read(Project().pins) if "wgpu" in c.features]
+    built = next((e for c in columns if not (e := environment.read(Project(), c)).cause), None)
+    if built is None:
+        pytest.skip("no wgpu column is built: minutes")
+    save_file({"x": np.ones((2, 3), np.float32)}, tmp_path / "in")
+    reader, writer = os.pipe()
+    argv = [built.binary, "ask", "rms_norm_backward//run", "float32", tmp_path / "in", tmp_path / "out", str(writer), "null"]
+    no_driver = {"VK_DRIVER_FILES": "/none.json", "VK_ICD_FILENAMES": "/none.json"}
+    subprocess.run(argv, pass_fds=[writer], capture_output=True, check=True, env=no_driver, timeout=60)
+    os.close(writer)
+    with os.fdopen(reader) as replies:
+        said = json.load(replies)
+    assert (said["end"], said["kind"], said["stage"]) == ("raised", "device", "load")
+    assert said["message"].startswith("no Vulkan device; wanted: one")
+    assert "apt install mesa-vulkan-drivers libvulkan1" in said["message"]
