@@ -189,9 +189,9 @@ CASE = Case(
     },
     tracker={
         "candle": "sum, mean, softmax: https://github.com/huggingface/candle/issues/3727 (PRs 3717, 3718, 3765), and with it clip_norm. "
-        "bias_grad, embedding_grad, cross_entropy in bfloat16: no report found. cross_entropy in float32 and float64: log_softmax lets a gradient through its maximum, "
-        "which is nothing but the rounding of a sum over all classes, and each class that ties for the maximum gets all of it (the variant "
-        "`detached` is the control): no report found",
+        "bias_grad, embedding_grad, cross_entropy in bfloat16: no report found. cross_entropy in float32 and float64: log_softmax lets a "
+        "gradient through its maximum, which is nothing but the rounding of a sum over all classes, and each class that ties for the maximum "
+        "gets all of it (the variant `detached` is the control): no report found",
         "torch": "embedding_grad: no report found (facts: torch-embedding-bf16-repeat-grad)",
         "jax": "embedding_grad: no report found (facts: jax-bf16-scatter-accumulate)",
         "mlx": "softmax in bfloat16: PRs 953, 4178; since then the documentation of `precise` warns of long axes. softmax, cross_entropy in "
