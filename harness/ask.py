@@ -108,7 +108,7 @@ class Asker:
                 **reply,
                 "log": reply["message"],
             }
-        ended = verdict.judge_end(reply, spec, spec.case.limit_s)
+        ended = verdict.judge_end(reply, spec, cell.limit_s)
         if ended:
             return ended, reply
         try:
@@ -123,9 +123,7 @@ class Asker:
         """A declared absence is executed too: each name is looked up in the real framework."""
         declared = cell.spec.absent[cell.column.framework]
         worker = self._worker(cell, environment)
-        reply = worker.ask(
-            {"do": "resolve", "names": list(declared.names), "limit_s": cell.spec.case.limit_s, "limit_bytes": self._cap(cell)}
-        )
+        reply = worker.ask({"do": "resolve", "names": list(declared.names), "limit_s": cell.limit_s, "limit_bytes": self._cap(cell)})
         if reply["end"] in NO_WORKER:
             return Verdict(status="error", cause=NO_WORKER[reply["end"]], message=_last_line(reply["message"])), reply
         if "found" not in reply:
@@ -149,7 +147,7 @@ class Asker:
             "outputs": outputs,
             "dtype": cell.dtype,
             "mode": cell.mode,
-            "limit_s": cell.spec.case.limit_s,
+            "limit_s": cell.limit_s,
             "limit_bytes": self._cap(cell),
             "spawn": plan is not None,
             "time": None,

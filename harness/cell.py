@@ -62,6 +62,10 @@ class Cell:
         return "step" if self.spec.case.timing else (self.spec.item or "run")
 
     @property
+    def limit_s(self) -> float:
+        return self.spec.case.limit_s * self.column.patience
+
+    @property
     def asked(self) -> str:
         """The cell's version: it changes with what can change its number, and with nothing else."""
         spec = self.spec
@@ -76,7 +80,7 @@ class Cell:
             (own.rtol, own.atol),
             *((c.output, c.norm, spec.tolerance(c, self.dtype).rtol, spec.tolerance(c, self.dtype).atol) for c in spec.checks),
         ]
-        asking = (self.mode, self.spec.timing_digest, glue(self.column), spec.case.repeat, spec.case.limit_s, spec.case.limit_gb)
+        asking = (self.mode, self.spec.timing_digest, glue(self.column), spec.case.repeat, self.limit_s, spec.case.limit_gb)
         documented = spec.documented.get(self.column.framework)
         second = source.of(documented.reference) if documented else ""
         return source.digest(PROTOCOL, asking, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)

@@ -30,6 +30,7 @@ class Column:
     crates: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     disk_gb: float = 0.0
+    patience: float = 1  # times a case's time limit
     compiles: bool = False  # whether its adapter has a compiled mode
     adapter: str = ""  # the framework whose adapter serves it, where it is not its own
     source: str = ""  # where the framework is a folder of ours, not a package of a registry: that folder

@@ -272,3 +272,10 @@ def test_rust_functions_are_cut_by_syntax_tree(tmp_path):
     )
     assert source.functions(same)["a"] == found["a"]
     assert cell.RUN_FILE.fullmatch(same.name)["variant"] == "other"
+
+
+def test_a_column_may_need_more_time(fakes):
+    asked = all_cells(fakes, columns(fakes))[0]
+    slow = dataclasses.replace(asked, column=dataclasses.replace(asked.column, patience=5.0))
+    assert slow.limit_s == 5 * asked.limit_s == 5 * asked.spec.case.limit_s
+    assert slow.asked != asked.asked
