@@ -29,6 +29,7 @@ from harness.verdict import Verdict
 # glibc's growing thresholds give one process page faults that its twin does not have: alone they moved a backward/forward ratio from 2.5 to 3.6.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(2**32), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
 NO_WORKER: Mapping[str, Cause] = {"worker": "harness", "start": "install"}
+KILLED = ("signal", "hang", "memory")  # ends that may leave a file half written
 LOG_KEPT = 700  # characters of a cell's log that its record keeps, where it is not ok
 
 
@@ -160,6 +161,8 @@ class Asker:
             key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
             request["command"] = [environment.binary, "ask", key, cell.dtype, inputs, outputs, "{reply}", json.dumps(request["time"])]
         reply = self._worker(cell, environment).ask(request)
+        if cell.mode == "compiled" and reply["end"] in KILLED:
+            shutil.rmtree(self._compiled(cell), ignore_errors=True)  # half a file there would be loaded by every later cell
         self.framework_cpu_s += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
         return {**reply, "outputs": outputs}
 
@@ -189,9 +192,12 @@ class Asker:
         column = cell.column
         if column.id not in self._workers:
             adapter = self.project.frameworks / column.folder / "adapter.py" if column.language == "python" else None
-            self._workers[column.id] = Worker(environment=environment, adapter=adapter)
+            self._workers[column.id] = Worker(environment=environment, adapter=adapter, compiled=self._compiled(cell))
             self.ever.append(self._workers[column.id])
         return self._workers[column.id]
+
+    def _compiled(self, cell: Cell) -> Path:
+        return self.project.environments.resolve() / "compiled" / cell.column.id
 
     @staticmethod
     def _cap(cell: Cell) -> int:

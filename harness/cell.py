@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from harness import contract, source
-from harness.case import Spec
+from harness.case import FAILURES, Spec
 from harness.errors import BadInput
 from harness.pins import Column, not_before, release_key
 from harness.project import Project
@@ -169,8 +169,11 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
                 )
     cells: list[Cell] = []
     for column in columns:
+        if unknown := set(column.failures) - FAILURES.keys():
+            raise BadInput(f"{column.framework}: failures {sorted(unknown)}", f"some of {', '.join(FAILURES)}", "correct harness/pins.toml")
         for spec in specs:
-            cells += _cells(spec, column, files_for(per_case[spec.id], column))
+            if not column.failures or spec.case.failure in column.failures:
+                cells += _cells(spec, column, files_for(per_case[spec.id], column))
     return cells
 
 

@@ -58,6 +58,7 @@ class Worker:
 
     environment: Environment
     adapter: Path | None
+    compiled: Path  # where torch keeps what it compiled, of this column alone
     import_cpu_s: float = 0.0
     _process: subprocess.Popen[bytes] | None = None
     _replies: int = -1
@@ -94,7 +95,7 @@ class Worker:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[writer],
-                env=cell_environment(),
+                env={**cell_environment(), "TORCHINDUCTOR_CACHE_DIR": str(self.compiled)},
                 cwd="/",
             )
         except OSError as cannot:

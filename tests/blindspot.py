@@ -9,6 +9,7 @@ import multiprocessing
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import accumulate
 from pathlib import Path
 
 from rich.progress import track
@@ -92,7 +93,7 @@ def accused(seed, folder):
 
 
 def losses(folder, *, situation, options, seed=SEED, resumed=False):
-    """Of one run, nats a token, before each step; what a resumed run did again replaces what was done before."""
+    """Of one run, nats a token, before each step; what a resumed run does again replaces what was done before, and a step that it leaves out is not drawn."""
     from trainer import device
     from trainer.faults.twin import Twin
 
@@ -106,7 +107,7 @@ def losses(folder, *, situation, options, seed=SEED, resumed=False):
             run = same_tokens(twin.resumed(place, Path(root)))
             twin.steps(run, rule.STEPS)
             shown |= {outcome.step: outcome.loss for outcome in run.outcomes}
-    return [shown[step] for step in range(rule.STEPS)]
+    return list(accumulate(range(rule.STEPS), lambda last, step: shown.get(step, last), initial=shown[0]))[1:]
 
 
 def same_tokens(run):

@@ -87,12 +87,17 @@ def test_only_the_documented_answer_differs(fakes, asker):
     assert asker.ask(cell(fakes))["status"] == "ok"
 
 
-def test_compiled_mode_compiles(fakes, asker):
+def compiling(fakes, body):
+    """The fake framework with a compiled mode."""
     pinned = fakes.pins.read_text()
     fakes.pins.write_text(pinned.replace('language = "python"', 'language = "python"\ncompiles = true'))
     case(fakes, "limit_s=2.0", "limit_s=2.0, compiled=('float32',)")
     adapter = fakes.frameworks / "fake" / "adapter.py"
-    adapter.write_text(adapter.read_text() + "\n\ndef compiled(function):\n    raise RuntimeError('the compiler was asked')\n")
+    adapter.write_text(f"{adapter.read_text()}\n\ndef compiled(function):\n    {body}\n")
+
+
+def test_compiled_mode_compiles(fakes, asker):
+    compiling(fakes, "raise RuntimeError('the compiler was asked')")
     assert asker.ask(cell(fakes, mode="compiled"))["message"] == "RuntimeError: the compiler was asked"
     assert asker.ask(cell(fakes))["status"] == "ok"
 
@@ -101,3 +106,16 @@ def test_an_input_that_is_a_view_arrives_as_its_numbers(fakes, asker):
     """safetensors writes an array's memory and ignores its strides."""
     case(fakes, '"x": grid(rng, 2, 3, 4)', '"x": grid(rng, 4, 3, 2).transpose(2, 1, 0)')
     assert asker.ask(cell(fakes))["status"] == "ok"
+
+
+@pytest.mark.parametrize(("body", "kept"), [("time.sleep(60)", False), ("return {}", True)])
+def test_what_a_killed_cell_compiled_is_thrown_away(fakes, asker, body, kept):
+    """Half a file in torch's folder of compiled code would be loaded by every later cell."""
+    compiling(fakes, "return function")
+    (fakes.cases / "scale" / "run_fake.killed.py").write_text(f"import time\n\n\ndef run(x, w, dy):\n    {body}\n")
+    asked = cell(fakes, "killed", mode="compiled")
+    half = asker._compiled(asked) / "half.so"
+    half.parent.mkdir(parents=True)
+    half.write_text("")
+    assert asker.ask(asked)["status"] == ("silent" if kept else "hang")
+    assert half.exists() == kept

@@ -279,3 +279,14 @@ def test_a_column_may_need_more_time(fakes):
     slow = dataclasses.replace(asked, column=dataclasses.replace(asked.column, patience=5.0))
     assert slow.limit_s == 5 * asked.limit_s == 5 * asked.spec.case.limit_s
     assert slow.asked != asked.asked
+
+
+def test_a_column_may_have_some_classes_of_failure_only(fakes):
+    pins_toml = fakes.pins.read_text()
+    everything = all_cells(fakes, pins.read(fakes.pins))
+    (kept,) = {c.spec.case.failure for c in everything if c.spec.id == "scale"}
+    fakes.pins.write_text(pins_toml.replace('language = "python"', f'language = "python"\nfailures = ["{kept}"]', 1))
+    assert {c.spec.case.failure for c in all_cells(fakes, pins.read(fakes.pins)) if c.column.failures} == {kept}
+    fakes.pins.write_text(pins_toml.replace('language = "python"', 'language = "python"\nfailures = ["no-such-class"]', 1))
+    with pytest.raises(BadInput, match="no-such-class"):
+        all_cells(fakes, pins.read(fakes.pins))
