@@ -192,16 +192,16 @@ CASE = Case(
         "bias_grad, embedding_grad, cross_entropy in bfloat16: no report found. cross_entropy in float32 and float64: log_softmax lets a "
         "gradient through its maximum, which is nothing but the rounding of a sum over all classes, and each class that ties for the maximum "
         "gets all of it (the variant `detached` is the control): no report found",
-        "torch": "embedding_grad: no report found (facts: torch-embedding-bf16-repeat-grad)",
-        "jax": "embedding_grad: no report found (facts: jax-bf16-scatter-accumulate)",
+        "torch": "embedding_grad: no report found",
+        "jax": "embedding_grad: no report found",
         "mlx": "softmax in bfloat16: PRs 953, 4178; since then the documentation of `precise` warns of long axes. softmax, cross_entropy in "
         "float64: exp is taken in float32, https://github.com/ml-explore/mlx/issues/3047. embedding_grad: no report found. sum, mean, "
         "bias_grad, clip_norm stalled up to 0.32.1 (3326, 3909, PR 4387); cumsum still does: https://github.com/ml-explore/mlx/issues/3907",
         "burn": "the ndarray backend refuses bfloat16",
         "paddle": "a CPU has few bfloat16 kernels and says so (loud). sum stalled in 3.0.0. embedding_grad: no report found. update_stall with "
         "multi_precision: SGD makes float32 master weights and its CPU kernel never moves them: no report found",
-        "tensorflow": "bias_grad (of bias_add; the gradient of a broadcast sum, the variant, is right), embedding_grad: no report found (facts: "
-        "tf-bias-add-bf16-grad, tf-gather-bf16-grad). cumsum: https://github.com/tensorflow/tensorflow/issues/115731",
+        "tensorflow": "bias_grad (of bias_add; the gradient of a broadcast sum, the variant, is right), embedding_grad: no report found. "
+        "cumsum: https://github.com/tensorflow/tensorflow/issues/115731",
     },
     guards="trainer/model.py, trainer/attention.py",
 )

@@ -179,8 +179,8 @@ CASE = Case(
     tracker={
         "candle": "llama_attention: rms_norm, rope_i and softmax_last_dim have no backward: https://github.com/huggingface/candle/issues/2168, "
         "https://github.com/huggingface/candle/issues/3568, https://github.com/huggingface/candle/issues/3569; the variant `composed` is the control",
-        "burn": "tiled_heads: https://github.com/tracel-ai/burn/issues/2776 has the older, wrong shape; wrong values (facts: "
-        "repeat-dim-grad-scrambled): no report found. cast: 0.16.1 and 0.18.0 lose the graph, and with it llama_attention's RmsNorm in 0.18.0",
+        "burn": "tiled_heads: https://github.com/tracel-ai/burn/issues/2776 has the older, wrong shape; wrong values: no report "
+        "found. cast: 0.16.1 and 0.18.0 lose the graph, and with it llama_attention's RmsNorm in 0.18.0",
     },
     compiled=("float32",),
     limit_s=300.0,  # torch.compile from a cold cache took 26 s of CPU, more than a minute on a loaded machine

@@ -207,10 +207,10 @@ CASE = Case(
         "bfloat16 accumulator*": "iterating in bfloat16 is what the reference implementation and torch do; the tolerance is made for it",
     },
     tracker={
-        "burn": "linear_wide, linear_tall: rows / columns of a Linear stored [in, out] (facts: muon-linear-lr-transposed); no report found",
+        "burn": "linear_wide, linear_tall: rows / columns of a Linear stored [in, out]; no report found",
         "mlx": "vector: momentum SGD at 0.0975 lr; stack: flattened to [layers, out*in]; kernel: the scale is taken from kw / in of [out, kh, kw, in]; "
         "no report found (the port's https://github.com/ml-explore/mlx-swift/pull/432 describes the 1-D fallback)",
-        "jax": "stack, kernel, vector: AdamW by documented default (facts: optax-muon-3d-silent-adam)",
+        "jax": "stack, kernel, vector: AdamW by documented default",
         "torch": "accepting more than 2-D: https://github.com/pytorch/pytorch/pull/180561",
         "candle": "no Muon up to 0.11.1",
         "tinygrad": "linear_wide, vector: no scale, though the paper that its docstring names has one (arXiv 2502.16982); stack: flattened to "
