@@ -73,6 +73,7 @@ CASE = Case(
     },
     explained={"bfloat16 accumulator@bfloat16": "two products and a sum: no accumulator to speak of"},
     compiled=("float32",),
+    limit_s=300.0,  # torch.compile from a cold cache took 15 s of CPU, which was more than a minute at a load of 12 on two cores
     guards="the trainer's attention",
     items={
         "half_split": Item(claim="Pairs (i, i + D/2) of [batch, heads, time, width].", inputs=heads_first, reference=half_split),
