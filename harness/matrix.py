@@ -35,10 +35,12 @@ class Tally:
     changes: dict[str, list[Record]] = field(default_factory=dict)
     errors: list[Record] = field(default_factory=list)
 
-    def add(self, answer: Record, how: verdict.Change) -> None:
+    def add(self, answer: Record, before: Record | None) -> None:
         self.statuses[answer["status"]] += 1
-        self.changes.setdefault(how, []).append(answer)
-        if answer["status"] == "error":
+        self.changes.setdefault(verdict.change(answer, before), []).append(answer)
+        # A device that was missing when the baseline was made is no news.
+        known = before is not None and before["status"] == "error" and before["cause"] == answer["cause"] == "device"
+        if answer["status"] == "error" and not known:
             self.errors.append(answer)
 
     def exit(self) -> Exit:
@@ -148,7 +150,7 @@ class Matrix:
         }
 
     def _told(self, answer: Record) -> Record:
-        self.tally.add(answer, verdict.change(answer, self.baseline.get(record.key(answer))))
+        self.tally.add(answer, self.baseline.get(record.key(answer)))
         if self.progress:
             self.progress.advance(self._task)
         return answer
