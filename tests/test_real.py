@@ -12,7 +12,7 @@ from harness.matrix import all_cells
 from harness.project import ROOT, Project
 
 pytestmark = pytest.mark.real
-COLUMNS = ["numpy-2.4.6", "torch-2.15.0", "jax-0.10.2", "mlx-0.32.4", "candle-0.11.1", "burn-0.21.0", "trainer-0.1.0"]
+COLUMNS = [c.id for c in pins.select(pins.read(Project().pins), ["real"])]
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,8 @@ def test_every_cell_is_as_its_baseline_says(answers):
 def test_every_cell_was_asked(answers):
     cells = all_cells(Project(), pins.select(pins.read(Project().pins), COLUMNS))
     assert len(answers[1]) == len(cells)
-    assert [r["message"] for r in answers[1] if r["status"] == "error"] == []
-    assert {r["framework"] for r in answers[1] if r["status"] == "untested"} <= {"trainer"}, (
-        "it has no sum, no bias and no Linear of its own"
-    )
+    assert [r["message"] for r in answers[1] if r["status"] == "error" and r["cause"] != "device"] == []
+    assert not {r["framework"] for r in answers[1] if r["status"] == "untested"} & {"numpy", "torch", "tokenizers"}
     for r in answers[1]:
         record.validate(r)
 
