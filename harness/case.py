@@ -158,6 +158,7 @@ class Case:
     limit_s: float = 60.0
     limit_gb: float = 4.0
     guards: str = ""
+    only: Sequence[str] = ()  # the frameworks that can have it at all; none: every one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -151,6 +151,9 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
         BadInput: a run file for a framework that has no pin, or with a function that is no item of its case.
     """
     per_case = {spec.id: run_files(spec.folder) for spec in specs}
+    for spec in specs:
+        if unknown := set(spec.case.only) - known_frameworks:
+            raise BadInput(f"{spec.id}: only {sorted(unknown)}", f"some of {', '.join(sorted(known_frameworks))}", "name pinned frameworks")
     items = {spec.id: {s.item for s in specs if s.id == spec.id} for spec in specs}
     for spec in specs:
         for file in per_case[spec.id]:
@@ -172,7 +175,8 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
         if unknown := set(column.failures) - FAILURES.keys():
             raise BadInput(f"{column.framework}: failures {sorted(unknown)}", f"some of {', '.join(FAILURES)}", "correct harness/pins.toml")
         for spec in specs:
-            if not column.failures or spec.case.failure in column.failures:
+            fits = not column.failures or spec.case.failure in column.failures
+            if fits and (not spec.case.only or column.framework in spec.case.only):
                 cells += _cells(spec, column, files_for(per_case[spec.id], column))
     return cells
 

@@ -7,10 +7,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "side_by_side.md"
 HEAD = """# Side by side: what other tools catch of the same faults
 
-Made by `python3 noxfile.py -s rivals`; do not edit. Each tool was run on each of the faults of [detection.md](detection.md) that it can be asked about, and on
-healthy runs. *Caught*: it raised, warned, stopped or failed where healthy runs do not. *Shown*: no verdict, but a number of its own is zero, absent or not finite
-where a healthy run's is not. What each said: [results/rivals.json](../results/rivals.json). The other tools were made for other questions; gradarbiter was made
-for this table, by those who planted the faults.
+Made by `python3 noxfile.py -s rivals`; do not edit. Each tool was run on each of the faults of [detection.md](detection.md) that it can be asked
+about, and on healthy runs. *Caught*: it raised, warned, stopped or failed where healthy runs do not. *Shown*: no verdict, but a number of its own is
+zero, absent or not finite where a healthy run's is not. What each said: [results/rivals.json](../results/rivals.json). The other tools were made for
+other questions; gradarbiter was made for this table, by those who planted the faults.
 
 | tool | applies to | caught | shown | false alarms, same configuration | other healthy ones | CPU seconds a run | in training steps |
 |---|---|---|---|---|---|---|---|"""
@@ -36,7 +36,8 @@ def page(rivals, detection):
         for where, what in t.get("where", {}).items():
             yield f"  Accused of the healthy `{where}`: {what}."
     if t := tools.get("traincheck"):
-        yield f"  Before striking out it accused {t['false_alarms_before_striking_out']} healthy runs; {t['struck_out']} of {t['invariants']} invariants were struck out."
+        struck = f"{t['struck_out']} of {t['invariants']} invariants were struck out"
+        yield f"  Before striking out it accused {t['false_alarms_before_striking_out']} healthy runs; {struck}."
         yield f"  Making the invariants took {t['infer_cpu_s']} CPU seconds, once; a trace of {t['training_steps']} steps is {t['trace_mb']} MB."
     yield ""
     yield row("fault", "layer", "gradarbiter", *tools)

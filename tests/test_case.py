@@ -290,3 +290,16 @@ def test_a_column_may_have_some_classes_of_failure_only(fakes):
     fakes.pins.write_text(pins_toml.replace('language = "python"', 'language = "python"\nfailures = ["no-such-class"]', 1))
     with pytest.raises(BadInput, match="no-such-class"):
         all_cells(fakes, pins.read(fakes.pins))
+
+
+def test_a_case_may_be_for_some_frameworks_only(fakes):
+    file = fakes.cases / "scale" / "case.py"
+    text = file.read_text()
+    file.write_text(text.replace("    failure=", '    only=("other",),\n    failure='))
+    fakes.pins.write_text(
+        f'{fakes.pins.read_text()}\n[other]\nlanguage = "python"\npython = "3.11"\nrequires = []\n[other.versions]\n"1.0" = {{}}\n'
+    )
+    assert {c.column.framework for c in all_cells(fakes, pins.read(fakes.pins)) if c.spec.id == "scale"} == {"other"}
+    file.write_text(text.replace("    failure=", '    only=("no-such-framework",),\n    failure='))
+    with pytest.raises(BadInput, match="no-such-framework"):
+        all_cells(fakes, pins.read(fakes.pins))
