@@ -173,8 +173,8 @@ def fault_row(fault, rows, bands):
 
     row, setting = dict(rows[f"fault {fault.name}"]), setting_of(fault)
     losses, twin = row.pop("losses"), rows[f"healthy {SEED} {setting}"]
-    if row["step"] is None and row["check"] in checks.ORDER:
-        row["step"] = 0  # asked before the first step; a check of whole runs has no step of this one
+    if row["step"] is not None or row["check"] in checks.ORDER:
+        row["step"] = int(row["step"] or 0)  # 0: asked before the first step. A check of whole runs has no step of this one
     return {
         **{key: row[key] for key in ("fault", "layer", "does", "caught", "check", "parameter", "step", "says")},
         "band": list(bands).index(setting),
