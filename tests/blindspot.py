@@ -42,7 +42,7 @@ def main():
             for future in track(as_completed(futures), total=len(futures), description="trained"):
                 kept.add(futures[future], future.result())
     found = result(kept.rows) | {"candle": blindspot_candle.shown()}
-    OUT.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    OUT.write_text(json.dumps(found, ensure_ascii=False) + "\n")
     print(found["totals"])
     return 0 if not found["totals"]["healthy_accused"] else 3
 
