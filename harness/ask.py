@@ -150,7 +150,7 @@ class Asker:
             "mode": cell.mode,
             "limit_s": cell.limit_s,
             "limit_bytes": self._cap(cell),
-            "spawn": plan is not None,
+            "spawn": plan is not None or bool(cell.spec.device),
             "time": None,
         }
         if plan is not None:

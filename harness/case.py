@@ -134,6 +134,7 @@ class Item:
     explained: Mapping[str, str] | None = None
     absent: Mapping[str, Absent] | None = None
     documented: Mapping[str, Documented] | None = None
+    device: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +159,7 @@ class Case:
     limit_s: float = 60.0
     limit_gb: float = 4.0
     guards: str = ""
+    device: str = ""  # that it is about: asked in a process of its own, since a forked one cannot begin with CUDA
     only: Sequence[str] = ()  # the frameworks that can have it at all; none: every one
 
 
@@ -177,6 +179,7 @@ class Spec:
     explained: Mapping[str, str]
     absent: Mapping[str, Absent]
     documented: Mapping[str, Documented]
+    device: str
     folder: Path
 
     @property

@@ -119,3 +119,9 @@ def test_what_a_killed_cell_compiled_is_thrown_away(fakes, asker, body, kept):
     half.write_text("")
     assert asker.ask(asked)["status"] == ("silent" if kept else "hang")
     assert half.exists() == kept
+
+
+@pytest.mark.parametrize(("device", "forked"), [("", True), ("cuda", False)])
+def test_a_question_about_a_device_has_a_process_of_its_own(fakes, asker, device, forked):
+    case(fakes, "limit_s=2.0", f"limit_s=20.0, device={device!r}")
+    assert asker.ask(cell(fakes))["environment"]["forked"] == forked

@@ -15,7 +15,6 @@ from harness.project import ROOT, Project
 
 COLUMNS = pins.read(Project().pins)
 TRAINER = pins.select(COLUMNS, ["trainer"])[0]
-TORCHS_OWN = {"linear_layout"}  # the trainer's projections are torch.nn.Linear
 
 # file, text, planted text, the cells that must notice
 DEFECTS = {
@@ -48,9 +47,10 @@ DEFECTS = {
 }  # fmt: skip
 
 
-def test_every_case_asks_the_part_it_guards():
-    asking = {s.id for s in load_specs(Project()) if (s.folder / "run_trainer.py").exists()}
-    assert {s.id for s in load_specs(Project()) if s.case.guards} - TORCHS_OWN == asking
+def test_a_case_that_asks_the_trainer_says_which_part():
+    asking = [s for s in load_specs(Project()) if (s.folder / "run_trainer.py").exists()]
+    assert asking
+    assert [s.id for s in asking if not s.case.guards] == []
 
 
 @pytest.fixture(scope="module")

@@ -77,6 +77,6 @@ CASE = Case(
         "full": Item(claim="Every query sees every key.", inputs=crossed, reference=full),
         "causal": Item(claim="A query sees the keys up to its own position.", inputs=square, reference=causal),
         "masked": Item(claim="A mask given as a tensor: causal, with a window of three.", inputs=square, reference=masked),
-        "cuda": Item(claim="The kernel for CUDA, causal.", inputs=square, reference=causal),
+        "cuda": Item(device="cuda", claim="The kernel for CUDA, causal.", inputs=square, reference=causal),
     },
 )

@@ -116,6 +116,7 @@ CASE = Case(
             tol=_tol(8, 12, "a step and 4 products"),
         ),
         "race": Item(
+            device="cuda",
             claim="A product uses the weight that was copied to the device just before it.",
             inputs=race_inputs,
             reference=race,
