@@ -185,6 +185,8 @@ def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
     function = "step" if spec.case.timing else (spec.item or "run")
     able: dict[str, RunFile | None] = {variant: f for variant, f in files.items() if function in f.functions()}
     if not able:
+        if column.source and column.framework not in spec.absent:
+            return []  # a framework of ours is asked what it is for; nobody is to write the rest
         able[""] = None  # nobody wrote one: a cell that says so
     cells = []
     for variant, file in sorted(able.items()):

@@ -303,3 +303,9 @@ def test_a_case_may_be_for_some_frameworks_only(fakes):
     file.write_text(text.replace("    failure=", '    only=("no-such-framework",),\n    failure='))
     with pytest.raises(BadInput, match="no-such-framework"):
         all_cells(fakes, pins.read(fakes.pins))
+
+
+def test_a_framework_of_ours_is_asked_what_it_is_for():
+    asked = all_cells(Project(), [c for c in pins.read(Project().pins) if c.source])
+    assert asked
+    assert [c.id for c in asked if not c.file and c.column.framework not in c.spec.absent] == []
