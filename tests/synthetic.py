@@ -198,6 +198,7 @@ def specs(root: Path, extra: int = 0) -> list[Spec]:
                     explained=case.explained,
                     absent=absent,
                     documented=documented,
+                    device="",
                     folder=root / "cases" / name,
                 )
             )
