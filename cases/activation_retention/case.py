@@ -31,9 +31,10 @@ def reference(x, w1, w2, dy):
 # micro-batch has h before and after tanh, y, y dy, and of each a gradient, made as zeros and added to: 4 + 8, and the weights' gradients likewise: 8.
 MEMORY_RATIO = Limit(
     quantity="memory_ratio",
-    absolute=8.0,
-    why="32 arrays of x's size by count, half as much again for an allocator: 48, 8 x the inputs, of which 1 to 5 x was measured in healthy columns. "
-    "Forty micro-batches that leave their weights' gradients behind add 4 arrays each, 27 x in all; those that leave their activations too, more",
+    absolute=12.0,
+    why="32 arrays of x's size by count are 5.3 x the inputs; forty micro-batches that leave their weights' gradients behind add 4 arrays each, 27 x in all, "
+    "and those that leave their activations too, more. The limit is the geometric mean of both, 12: an allocator may hold twice what is counted (1 to 8.1 x "
+    "was measured where nothing is kept, 80 x where it is)",
 )
 
 CASE = Case(

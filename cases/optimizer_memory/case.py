@@ -27,9 +27,9 @@ def reference(w, g):
 # to: 6; a step made of single operations has the new moments, their corrections, a root, a sum, a quotient and the new weight in flight: 10.
 MEMORY_RATIO = Limit(
     quantity="memory_ratio",
-    absolute=12.0,
-    why="16 arrays of the weight's size by count, half as much again for an allocator: 24, 12 x the inputs. Forty steps that leave one array each "
-    "behind add 20 x",
+    absolute=15.0,
+    why="16 arrays of the weight's size by count are 8 x the inputs; forty steps that leave one array each behind add 20 x, 28 x in all. The limit is the "
+    "geometric mean of both, 15: an allocator may hold nearly twice what is counted (up to 11.5 x was measured where nothing is kept)",
 )
 
 CASE = Case(
