@@ -126,14 +126,9 @@ def same_tokens(run):
 
 
 def saving(root):
-    from trainer import checkpoint
+    from detection_trainer import save
 
-    def save(run):
-        if run.step in (rule.STEPS // 2 - 1, rule.STEPS // 2):
-            at = checkpoint.Position(step=run.step, tokens_seen=run.tokens_seen)
-            checkpoint.save(root, at, run.model, run.optimizers, run.config, run.data)
-
-    return save
+    return lambda run: save(run, root) if run.step in (rule.STEPS // 2 - 1, rule.STEPS // 2) else None
 
 
 def damage(situation, root):

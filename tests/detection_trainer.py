@@ -85,14 +85,17 @@ class Resumable:
         return step.one_step(self._run).loss
 
     def save(self, folder):
-        run = self._run
-        at = checkpoint.Position(step=run.step, tokens_seen=run.tokens_seen)
-        checkpoint.save(folder, at, run.model, run.optimizers, run.config, run.data)
+        save(self._run, folder)
 
     def state(self):
         run = self._run
         both = checkpoint.weights(run.model) | checkpoint.optimizer_state(run.model, run.optimizers)
         return {name: tensor.float().numpy().copy() for name, tensor in both.items()}
+
+
+def save(run, folder):
+    at = checkpoint.Position(step=run.step, tokens_seen=run.tokens_seen)
+    checkpoint.save(folder, at, run.model, run.optimizers, run.config, run.data)
 
 
 def fertility():
