@@ -21,6 +21,7 @@ from rich.progress import track
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+from arbiter_frameworks import LMS  # noqa: E402
 from detection_expected import EXPECTED, UNSEEN  # noqa: E402
 
 ROOT = HERE.parent
@@ -88,9 +89,7 @@ def _healthy_results(name, seed, folder):
     if name in RUNS:
         return detection_trainer.results_of(None, folder, seed=seed, **RUNS[name])
     if name in FRAMEWORKS:
-        import arbiter_frameworks
-
-        return gradarbiter.check(**arbiter_frameworks.LMS[FRAMEWORKS[name]](seed=seed), expect=gradarbiter.Expect(causal=True)).results
+        return gradarbiter.check(**FRAMEWORKS[name](seed=seed), expect=gradarbiter.Expect(causal=True)).results
     return gradarbiter.check(**arbiter_zoo.ZOO[name](seed)).results
 
 
@@ -106,7 +105,7 @@ RUNS = {
     "run, clipped": {"options": {"clip": 0.05}},
 }
 
-FRAMEWORKS = {f"the same model in {name}": name for name in ("torch", "jax", "equinox", "nnx", "keras", "mlx", "tinygrad")}
+FRAMEWORKS = {f"the same model in {name}": made for name, made in LMS.items()}
 
 
 def main(argv=None):
