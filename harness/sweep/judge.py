@@ -1,0 +1,115 @@
+"""What is wrong with an answer, as one word and its numbers; careful not to ask what nobody promises: a jump's slope, a number past the type's end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradarbiter.core import Array
+from harness.case import DTYPES
+from harness.sweep.op import Example, Op, carried
+from harness.sweep.reference import Reference, Wanted
+
+# Worst first: a row of the matrix has one finding a kind, and its word is that of the first.
+KINDS = {
+    "value": "the output is wrong",
+    "gradient": "a gradient is wrong",
+    "missing": "a gradient is not there",
+    "not accumulated": "a tensor that is used twice gets the gradient of one use",
+    "saturates": "a long sum in a low type stops growing",
+    "makes NaN": "NaN where the right number is finite",
+    "hides NaN": "a number where NaN is right",
+    "order-dependent": "asked again in the same process, the answer is another",
+    "crash": "the process died",
+    "hang": "no answer in time",
+    "loud": "it raised",
+}
+LONG = 256  # terms from which a bfloat16 sum of ones can stop growing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    kind: str
+    what: str  # of the answer: y, dx, ...
+    got: float | str
+    want: float | str
+    ratio: float
+    where: str = ""
+
+
+def faults(op: Op, example: Example, reference: Reference, answer: Mapping[str, Array]) -> Iterator[Fault]:
+    """Everything wrong with one answer: ``y``, and ``d<name>`` of the buffer of each floating tensor."""
+    yield from _output(op, example, reference, answer.get("y"))
+    for name, wanted in reference.gradients.items():
+        yield from _gradient(op, example, reference, name, wanted, answer.get(f"d{name}"))
+
+
+def _output(op: Op, example: Example, reference: Reference, got: Array | None) -> Iterator[Fault]:
+    wanted = reference.output
+    if got is None:
+        yield Fault(kind="value", what="y", got="no output", want=f"an array {wanted.low.shape}", ratio=np.inf)
+        return
+    if got.shape != wanted.low.shape:
+        yield Fault(kind="value", what="y", got=str(got.shape), want=str(wanted.low.shape), ratio=np.inf)
+        return
+    for fault in _numbers(op, example, reference, wanted, got.astype(np.float64), "y", "value"):
+        low = DTYPES[example.dtype] not in (np.float32, np.float64) and op.terms(example.asked) > LONG
+        short = (
+            fault.kind == "value"
+            and isinstance(fault.got, float)
+            and isinstance(fault.want, float)
+            and abs(fault.got) < 0.75 * abs(fault.want)
+        )
+        yield Fault(**{**fault.__dict__, "kind": "saturates"}) if low and short else fault
+
+
+def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted: Wanted, got: Array | None) -> Iterator[Fault]:
+    layout = example.layouts.get(name, "contiguous")
+    times = 2.0 if example.use == "chain" else 1.0  # the buffer holds half of what the operation sees, twice
+    parts = (wanted.low, wanted.high, wanted.change, np.broadcast_to(wanted.cancelled, wanted.low.shape))
+    bounds = [times * carried(of, layout) for of in parts]
+    known = carried(wanted.known * 1.0, layout) == carried(np.ones(wanted.known.shape), layout)  # of a sum of several, all
+    want = Wanted(low=bounds[0], high=bounds[1], change=bounds[2], cancelled=bounds[3], known=known)
+    if got is None:
+        if np.any(np.maximum(np.abs(want.low), np.abs(want.high))[known] > 0):
+            yield Fault(kind="missing", what=f"d{name}", got="no gradient", want=f"an array {want.low.shape}", ratio=np.inf)
+        return
+    if got.shape != want.low.shape:
+        yield Fault(kind="gradient", what=f"d{name}", got=str(got.shape), want=str(want.low.shape), ratio=np.inf)
+        return
+    for fault in _numbers(op, example, reference, want, got.astype(np.float64), f"d{name}", "gradient"):
+        if (
+            example.use == "twice"
+            and fault.kind == "gradient"
+            and not any(_numbers(op, example, reference, want, 2.0 * got, "", "gradient"))
+        ):
+            yield Fault(**{**fault.__dict__, "kind": "not accumulated"})
+        else:
+            yield fault
+
+
+def _numbers(op: Op, example: Example, reference: Reference, want: Wanted, got: Array, what: str, kind: str) -> Iterator[Fault]:
+    """NaN where it does not belong, NaN that is gone, and the worst number beyond what is allowed."""
+    allowed = reference.allowed(want, op, example.asked, example.dtype)
+    top = float(np.finfo(DTYPES[example.dtype]).max) if example.dtype != "bfloat16" else 3.3e38
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        known = want.known & (np.maximum(np.abs(want.low), np.abs(want.high)) + allowed < top / 2) | (want.known & ~np.isfinite(want.low))
+        nan = np.isnan(want.low)
+        yield from _first(known & ~nan & np.isfinite(want.low) & np.isnan(got), got, want.low, what, "makes NaN")
+        yield from _first(known & nan & ~np.isnan(got), got, want.low, what, "hides NaN")
+        both = known & np.isfinite(want.low) & ~np.isnan(got)
+        error = np.where(both, np.maximum(np.maximum(want.low - got, got - want.high), 0.0), 0.0)
+        infinite = known & np.isinf(want.low) & (got != want.low)
+        ratio = np.where(infinite, np.inf, np.where(error > 0, error / allowed, 0.0))
+    if ratio.size and ratio.max() > 1:
+        at = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
+        middle = float((want.low[at] + want.high[at]) / 2) if np.isfinite(want.low[at]) else float(want.low[at])
+        yield Fault(kind=kind, what=what, got=float(got[at]), want=middle, ratio=float(ratio[at]), where=str([int(i) for i in at]))
+
+
+def _first(wrong: Array, got: Array, want: Array, what: str, kind: str) -> Iterator[Fault]:
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0])
+        yield Fault(kind=kind, what=what, got=float(got[at]), want=float(want[at]), ratio=np.inf, where=str([int(i) for i in at]))

@@ -1,0 +1,124 @@
+"""What an operation of a sweep is, and one example of it; careful that an example can be printed, and that every type is asked the same numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradarbiter.core import Array
+
+if TYPE_CHECKING:
+    from harness.sweep.draw import Draw
+
+LAYOUTS = {
+    "contiguous": "its own buffer, row after row",
+    "transposed": "the last two axes of a buffer swapped",
+    "strided": "every second number of a buffer's last axis",
+    "offset": "a buffer without its first row",
+    "broadcast": "one row of a buffer, seen again in each row",
+}
+USES = {"once": "f(x)", "twice": "f(x) + f(x)", "chain": "f(x / 2 + x / 2)"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The arguments of one call: tensors (floats as float64, ids and masks as they are) and attributes, which JSON can hold."""
+
+    tensors: Mapping[str, Array]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Op:
+    """One operation: `forward` is its definition in float64 NumPy, `takes` draws its arguments.
+
+    ``roundings``: roundings in series of an implementation that composes it of elementary operations; what a type is allowed follows from it
+    (harness/sweep/reference.py). ``terms``: numbers in its longest sum. ``gradient``: whether it has one. ``cancels``: input -> size of the terms that a
+    standard backward subtracts from each other, where it is larger than the result. ``documented``: framework -> (link, why, forward), another definition.
+    """
+
+    forward: Callable[..., Array]
+    takes: Callable[[Draw], Asked]
+    claim: str = ""
+    dtypes: Sequence[str] = ("float64", "float32", "bfloat16", "float16")
+    gradient: bool = True
+    roundings: int = 4
+    terms: Callable[[Asked], int] = lambda _: 1
+    cancels: Callable[[Asked, Array], Mapping[str, Array]] = lambda _, __: {}
+    documented: Mapping[str, tuple[str, str, Callable[..., Array]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One way to ask an operation."""
+
+    asked: Asked
+    dtype: str
+    layouts: Mapping[str, str]  # tensor -> layout
+    use: str
+    upstream: Array  # of the output's shape: the gradient that flows into it
+
+    @cached_property
+    def key(self) -> str:
+        """The same text for the same question; also what a person reads of it."""
+        tensors = {name: [*value.shape, value.dtype.str, value.ravel().tolist()] for name, value in self.asked.tensors.items()}
+        return json.dumps([self.dtype, self.use, dict(self.layouts), dict(self.asked.attributes), tensors, self.upstream.ravel().tolist()])
+
+    @property
+    def floats(self) -> list[str]:
+        return [name for name, value in self.asked.tensors.items() if np.issubdtype(value.dtype, np.floating)]
+
+    def told(self) -> str:
+        """In one line: what a record and the page say of it."""
+        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in self.asked.tensors.items())
+        odd = [f"{name} {layout}" for name, layout in self.layouts.items() if layout != "contiguous"]
+        attributes = ", ".join(f"{name}={value}" for name, value in self.asked.attributes.items())
+        return "; ".join(filter(None, (self.dtype, shapes, attributes, ", ".join(odd), USES[self.use] if self.use != "once" else "")))
+
+
+def carrier(value: Array, layout: str) -> Array:
+    """The buffer whose view of that layout is ``value``; what is outside of the view is 99, so that reading it shows."""
+    if layout == "transposed":
+        return np.ascontiguousarray(value.swapaxes(-1, -2))
+    if layout == "strided":
+        buffer = np.full((*value.shape[:-1], 2 * value.shape[-1]), 99, dtype=value.dtype)
+        buffer[..., ::2] = value
+        return buffer
+    if layout == "offset":
+        return np.concatenate([np.full_like(value[:1], 99), value])
+    if layout == "broadcast":
+        return value[:1].copy()
+    return value
+
+
+def carried(gradient: Array, layout: str) -> Array:
+    """The gradient of the buffer, from the gradient of the view."""
+    if layout == "transposed":
+        return gradient.swapaxes(-1, -2)
+    if layout == "strided":
+        buffer = np.zeros((*gradient.shape[:-1], 2 * gradient.shape[-1]))
+        buffer[..., ::2] = gradient
+        return buffer
+    if layout == "offset":
+        return np.concatenate([np.zeros_like(gradient[:1]), gradient])
+    if layout == "broadcast":
+        summed: Array = gradient.sum(axis=0, keepdims=True)
+        return summed
+    return gradient
+
+
+def possible(value: Array) -> list[str]:
+    """The layouts that this array can have."""
+    layouts = ["contiguous"]
+    if value.ndim >= 2:
+        layouts.append("transposed")
+    if value.ndim >= 1 and value.size:
+        layouts += ["strided", "offset"]
+    if value.ndim >= 2 and value.size and np.array_equal(value, np.broadcast_to(value[:1], value.shape), equal_nan=True):
+        layouts.append("broadcast")
+    return layouts

@@ -1,0 +1,148 @@
+"""What float64 says of an example: the output, its gradients, and how far a right answer may be from either; careful at kinks, jumps and infinities.
+
+**Gradients.** Central differences of ``sum(f(x) * upstream)`` at three steps, extrapolated twice (Richardson): the error falls with the sixth power of the
+step. The same values give the two one-sided derivatives. Where these disagree there is a kink, and anything between them is right; where they grow as the
+step shrinks there is a jump, and nothing is asked.
+
+**Bounds.** A right answer is as good as R roundings to the type, and as an exact answer to inputs that are off by R roundings: R u (|want| + change), where
+the change is that of ``want`` if every input (and, for a gradient, the upstream one) moves by relative u: conditioning, measured. u is the unit roundoff.
+In a type narrower than float32, sums are float32's: n terms add n u32 of the sum of their sizes, which moved inputs measure too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradarbiter.core import Array
+from harness.sweep.op import Asked, Example, Op
+
+UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8, "float16": 2.0**-11}
+STEP = 2.0**-7  # of the widest difference; inputs are multiples of 1/8 or far from kinks, so that none lies between
+PLACES = 24  # of one input, at most, whose gradient is asked
+MOVED = 2.0**-20  # relative, to measure the conditioning by
+DRAWS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Of one output: any number in [low, high] is right, give or take ``scale`` times unit roundoff and roundings; where not ``known``, nothing is asked."""
+
+    low: Array
+    high: Array
+    change: Array  # a unit of relative movement of the inputs
+    known: Array  # bool
+    cancelled: Array | float = 0.0  # size of terms that a standard backward subtracts from each other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    output: Wanted
+    gradients: Mapping[str, Wanted]
+
+    def allowed(self, wanted: Wanted, op: Op, asked: Asked, dtype: str) -> Array:
+        size = np.maximum(np.abs(wanted.low), np.abs(wanted.high))
+        finite = np.where(np.isfinite(size), size, 0.0)
+        summed = op.terms(asked) * min(UNIT["float32"], UNIT[dtype]) * (finite + wanted.change)
+        smallest = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}.get(dtype, 0.0)
+        return op.roundings * UNIT[dtype] * (finite + wanted.change + wanted.cancelled) + summed + smallest
+
+
+def ask(op: Op, example: Example) -> Reference:
+    """The reference of one example; ``use`` changes what is asked: twice doubles it, a chain leaves it as it is."""
+    times = 2.0 if example.use == "twice" else 1.0
+    tensors, attributes = dict(example.asked.tensors), example.asked.attributes
+
+    def forward(**moved: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return times * np.asarray(op.forward(**{**tensors, **moved}, **attributes), dtype=np.float64)
+
+    rng = np.random.default_rng(0)
+    want = forward()
+    change = np.zeros(want.shape)
+    for _ in range(DRAWS):
+        moved = {name: _moved(tensors[name], rng) for name in example.floats}
+        change = np.fmax(change, np.abs(forward(**moved) - want) / MOVED)
+    output = Wanted(low=want, high=want, change=_finite(change), known=np.ones(want.shape, dtype=bool))
+    gradients = {}
+    if op.gradient:
+        for name in example.floats:
+            cancelled = op.cancels(example.asked, times * np.abs(example.upstream)).get(name, 0.0)
+            gradients[name] = dataclasses.replace(_gradient(forward, tensors, name, example, rng), cancelled=cancelled)
+    return Reference(output=output, gradients=gradients)
+
+
+def _gradient(forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, rng: np.random.Generator) -> Wanted:
+    value, upstream = tensors[name], example.upstream
+    base = forward()
+    low, high, change = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
+    known = np.zeros(value.shape, dtype=bool)
+    for place in _places(value.shape):
+        left, right = _slopes(forward, tensors, name, place, upstream, base)
+        if left is None or right is None or not np.isfinite(left + right):
+            continue
+        low[place], high[place], known[place] = min(left, right), max(left, right), True
+    # Conditioning, at the places that are known: the same derivative at moved inputs, with a moved upstream gradient.
+    for _ in range(DRAWS):
+        moved, pushed = {n: _moved(tensors[n], rng) for n in example.floats}, _moved(upstream, rng)
+        start = forward(**moved)
+        for place in zip(*np.nonzero(known & (low == high)), strict=True):
+            left, right = _slopes(forward, {**tensors, **moved}, name, place, pushed, start)
+            if left is not None and left == right:
+                change[place] = max(change[place], abs(left - low[place]) / MOVED)
+    # The differences' own error, so that float64 is not held to better than they are: about 16 roundings of the loss over the step.
+    size = float(np.sum(np.abs(np.where(np.isfinite(base), base, 0.0) * upstream)))
+    noise = 64 * 2.0**-53 * size / STEP + 1e-11 * np.maximum(np.abs(low), np.abs(high))
+    return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known)
+
+
+def _slopes(
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, place: tuple[int, ...], upstream: Array, base: Array
+) -> tuple[float | None, float | None]:
+    """The derivatives from the left and from the right; equal where the function is smooth, None where it jumps."""
+    at, value = np.array(tensors[name], dtype=np.float64), tensors[name][place]
+    step = STEP * max(1.0, abs(float(value)))
+    one_sided: dict[int, list[float]] = {1: [], -1: []}
+    for halving in range(3):
+        for sign in (1, -1):
+            moved = sign * step / 2**halving
+            at[place] = value + moved
+            with np.errstate(all="ignore"):
+                changed = forward(**{**{n: t for n, t in tensors.items() if n != name}, name: at}) - base
+                one_sided[sign].append(float(np.sum(np.where(upstream == 0, 0.0, changed * upstream))) / moved)
+    right, left = (np.array(one_sided[sign]) for sign in (1, -1))
+    if not (np.isfinite(right).all() and np.isfinite(left).all()):
+        return None, None
+    if any(abs(s[2]) > 1.5 * abs(s[1]) > 2 * abs(s[0]) and abs(s[2]) > 1.0 for s in (left, right)):
+        return None, None  # grows as the step shrinks: a jump, or an infinite slope
+    from_left, from_right = (float(_limit(s)) for s in (left, right))
+    size = max(abs(from_left), abs(from_right), float(np.sum(np.abs(upstream)) * 1e-6))
+    if abs(from_right - from_left) > 1e-3 * size:
+        return from_left, from_right
+    d = (right + left) / 2
+    smooth = float((64 * d[2] - 20 * d[1] + d[0]) / 45)
+    return smooth, smooth
+
+
+def _moved(values: Array, rng: np.random.Generator) -> Array:
+    """Each number a little up or down, by the same share of itself."""
+    return values * (1 + MOVED * rng.choice([-1.0, 1.0], values.shape))
+
+
+def _limit(slopes: Array) -> float:
+    """One-sided differences at h, h/2, h/4, extrapolated to 0: the error falls with the third power of the step."""
+    return float((8 * slopes[2] - 6 * slopes[1] + slopes[0]) / 3)
+
+
+def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """All places, or as many spread over the array."""
+    count = int(np.prod(shape, dtype=int))
+    flat = np.unique(np.linspace(0, count - 1, min(count, PLACES)).astype(int)) if count else np.zeros(0, dtype=int)
+    return [tuple(int(i) for i in np.unravel_index(at, shape)) for at in flat]
+
+
+def _finite(values: Array) -> Array:
+    return np.where(np.isfinite(values), values, 0.0)
