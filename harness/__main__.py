@@ -81,10 +81,54 @@ def run(
 
 
 @app.command()
+def sweep(
+    columns: Columns = None,
+    keyword: Keyword = "",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask again also what has not changed since it was asked.")] = False,
+    budget: Annotated[
+        str, typer.Option(help="Time after which nothing more is begun, such as 90s, 10m or 1h; none: as long as it takes.")
+    ] = "",
+    local: Annotated[
+        list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")
+    ] = None,
+) -> None:
+    """Ask every operation in many ways; only what has changed since the last time."""
+    from harness.run import run as ask
+
+    seconds = _seconds(budget)
+    asked = ask(
+        CHOSEN["project"],
+        columns=columns or [],
+        keyword=keyword,
+        fresh=fresh,
+        local=local or [],
+        junit=None,
+        sweep=True,
+        budget_s=seconds,
+    )
+    raise typer.Exit(int(asked))
+
+
+def _seconds(text: str) -> float:
+    """A duration such as 90s, 10m or 1h.
+
+    Raises:
+        BadInput: it is none.
+    """
+    units = {"s": 1, "m": 60, "h": 3600}
+    if not text:
+        return 0.0
+    if text[-1] not in units or not text[:-1].replace(".", "", 1).isdigit():
+        raise BadInput(f"--budget {text}", "a number and s, m or h", "for example: --budget 10m")
+    return float(text[:-1]) * units[text[-1]]
+
+
+@app.command()
 def show(cell: str, column: Annotated[str, typer.Argument()] = "", baseline: Annotated[bool, typer.Option("--baseline")] = False) -> None:
     """The records of a cell: `show rms_norm_backward candle-0.11.1`; any part of an address will do."""
     project = CHOSEN["project"]
-    records, _ = record.read_folder(project.baseline if baseline else project.latest)
+    folders = [project.baseline] if baseline else [project.latest, project.swept]
+    records = [r for folder in folders for r in record.read_folder(folder)[0]]
     found = [r for r in records if cell in record.address(r) and r["column"].startswith(column)]
     if not found:
         raise BadInput(

@@ -24,6 +24,7 @@ from harness.environment import Environment
 from harness.errors import CannotKeep, Cause
 from harness.project import Project, platform_name
 from harness.record import SCHEMA, Record, plain
+from harness.sweep import ask as swept
 from harness.verdict import Verdict
 
 # glibc's growing thresholds give one process page faults that its twin does not have: alone they moved a backward/forward ratio from 2.5 to 3.6.
@@ -43,16 +44,16 @@ class Asker:
     ever: list[Worker] = field(default_factory=list)  # every worker this run has started
     _workers: dict[str, Worker] = field(default_factory=dict)
     _environments: dict[str, Environment] = field(default_factory=dict)
-    _folder: Path = field(default_factory=Path)
+    folder: Path = field(default_factory=Path)
 
     def __enter__(self) -> Self:
-        self._folder = Path(tempfile.mkdtemp(prefix="silentbench-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="silentbench-"))
         return self
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers.values():
             worker.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def environment(self, cell: Cell) -> Environment:
         column = cell.column
@@ -94,21 +95,13 @@ class Asker:
             if absent is None:
                 return Verdict(status="untested", message=f"no run file yet: cases/{spec.id}/run_{framework}.*"), {}
             return self._absent(cell, environment)
-        name = f"{spec.id}/{cell.file.path.name}"
-        if environment.binary and environment.compiled.get(name) != environments.sha256(cell.file.path):
-            message = f"cases/{name} changed since {cell.column.id} was built; do: python3 noxfile.py -s 'cells({cell.column.id})'"
-            return Verdict(status="error", cause="build", message=message), {}
-        dropped = environment.dropped.get(f"{spec.id}/{cell.variant}/{cell.function}")
-        if dropped:
-            if dropped.get("absent"):
-                return Verdict(status="absent", message=str(dropped["message"])), {"log": dropped.get("log", "")}
-            return Verdict(status="error", cause="build", message=str(dropped["message"])), {"log": dropped.get("log", "")}
+        if (unbuilt := self._unbuilt(cell, environment)) is not None:
+            return unbuilt
+        if spec.op:
+            return swept.decide(self, cell, environment)
         reply = self._call(cell, environment, plan)
-        if reply["end"] in NO_WORKER:
-            return Verdict(status="error", cause=NO_WORKER[reply["end"]], message=_last_line(reply["message"])), {
-                **reply,
-                "log": reply["message"],
-            }
+        if (cannot := self.no_worker(reply)) is not None:
+            return cannot
         ended = verdict.judge_end(reply, spec, cell.limit_s)
         if ended:
             return ended, reply
@@ -120,13 +113,35 @@ class Asker:
             Path(reply["outputs"]).unlink(missing_ok=True)
         return verdict.judge(spec, cell.dtype, answer, framework), reply
 
+    @staticmethod
+    def no_worker(reply: dict[str, Any]) -> tuple[Verdict, dict[str, Any]] | None:
+        """Where no worker could ask: an error that says so."""
+        if reply["end"] not in NO_WORKER:
+            return None
+        decided = Verdict(status="error", cause=NO_WORKER[reply["end"]], message=_last_line(reply["message"]))
+        return decided, {**reply, "log": reply["message"]}
+
+    @staticmethod
+    def _unbuilt(cell: Cell, environment: Environment) -> tuple[Verdict, dict[str, Any]] | None:
+        """Of a compiled column: a run file that changed since, or a function that the compiler refused."""
+        assert cell.file
+        name = f"{cell.spec.id}/{cell.file.path.name}"
+        if environment.binary and environment.compiled.get(name) != environments.sha256(cell.file.path):
+            message = f"cases/{name} changed since {cell.column.id} was built; do: python3 noxfile.py -s 'cells({cell.column.id})'"
+            return Verdict(status="error", cause="build", message=message), {}
+        dropped = environment.dropped.get(f"{cell.spec.id}/{cell.variant}/{cell.function}")
+        if not dropped:
+            return None
+        refused: dict[str, Any] = {"status": "absent"} if dropped.get("absent") else {"status": "error", "cause": "build"}
+        return Verdict(message=str(dropped["message"]), **refused), {"log": dropped.get("log", "")}
+
     def _absent(self, cell: Cell, environment: Environment) -> tuple[Verdict, dict[str, Any]]:
         """A declared absence is executed too: each name is looked up in the real framework."""
         declared = cell.spec.absent[cell.column.framework]
-        worker = self._worker(cell, environment)
-        reply = worker.ask({"do": "resolve", "names": list(declared.names), "limit_s": cell.limit_s, "limit_bytes": self._cap(cell)})
-        if reply["end"] in NO_WORKER:
-            return Verdict(status="error", cause=NO_WORKER[reply["end"]], message=_last_line(reply["message"])), reply
+        worker = self.worker(cell, environment)
+        reply = worker.ask({"do": "resolve", "names": list(declared.names), "limit_s": cell.limit_s, "limit_bytes": self.cap(cell)})
+        if (cannot := self.no_worker(reply)) is not None:
+            return cannot
         if "found" not in reply:
             return Verdict(
                 status="error", cause="harness", message=f"could not look up {', '.join(declared.names)}: {reply.get('message', reply)}"
@@ -138,7 +153,7 @@ class Asker:
 
     def _call(self, cell: Cell, environment: Environment, plan: Mapping[str, Any] | None) -> dict[str, Any]:
         assert cell.file
-        outputs = str(self._folder / f"{cell.column.id}.safetensors")
+        outputs = str(self.folder / f"{cell.column.id}.safetensors")
         inputs = self._inputs(cell.spec, cell.dtype, "inputs", cell.spec.tensors)
         request: dict[str, Any] = {
             "do": "ask",
@@ -149,7 +164,7 @@ class Asker:
             "dtype": cell.dtype,
             "mode": cell.mode,
             "limit_s": cell.limit_s,
-            "limit_bytes": self._cap(cell),
+            "limit_bytes": self.cap(cell),
             "spawn": plan is not None or bool(cell.spec.device),
             "time": None,
         }
@@ -160,9 +175,9 @@ class Asker:
         if environment.binary:
             key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
             request["command"] = [environment.binary, "ask", key, cell.dtype, inputs, outputs, "{reply}", json.dumps(request["time"])]
-        reply = self._worker(cell, environment).ask(request)
+        reply = self.worker(cell, environment).ask(request)
         if cell.mode == "compiled" and reply["end"] in KILLED:
-            shutil.rmtree(self._compiled(cell), ignore_errors=True)  # half a file there would be loaded by every later cell
+            shutil.rmtree(self.compiled(cell), ignore_errors=True)  # half a file there would be loaded by every later cell
         self.framework_cpu_s += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
         return {**reply, "outputs": outputs}
 
@@ -175,7 +190,7 @@ class Asker:
         return {name: self._inputs(cell.spec, cell.dtype, name, arrays) for name, arrays in made.items()}
 
     def _inputs(self, spec: Spec, dtype: str, name: str, arrays: Arrays) -> str:
-        path = self._folder / f"{spec.id}.{spec.item}.{dtype}.{name}.safetensors"
+        path = self.folder / f"{spec.id}.{spec.item}.{dtype}.{name}.safetensors"
         if not path.exists():
             try:
                 save_file(as_dtype(arrays, dtype), path)
@@ -188,19 +203,19 @@ class Asker:
                 ) from full
         return str(path)
 
-    def _worker(self, cell: Cell, environment: Environment) -> Worker:
+    def worker(self, cell: Cell, environment: Environment) -> Worker:
         column = cell.column
         if column.id not in self._workers:
             adapter = self.project.frameworks / column.folder / "adapter.py" if column.language == "python" else None
-            self._workers[column.id] = Worker(environment=environment, adapter=adapter, compiled=self._compiled(cell))
+            self._workers[column.id] = Worker(environment=environment, adapter=adapter, compiled=self.compiled(cell))
             self.ever.append(self._workers[column.id])
         return self._workers[column.id]
 
-    def _compiled(self, cell: Cell) -> Path:
+    def compiled(self, cell: Cell) -> Path:
         return self.project.environments.resolve() / "compiled" / cell.column.id
 
     @staticmethod
-    def _cap(cell: Cell) -> int:
+    def cap(cell: Cell) -> int:
         return int(cell.spec.case.limit_gb * 2**30)
 
     def _record(self, cell: Cell, decided: Verdict, reply: dict[str, Any], started: float) -> Record:
@@ -250,6 +265,8 @@ def slim(finding: Finding) -> dict[str, Any]:
     """A check as its record keeps it: the place and the size of an error where it fails, two numbers where it holds."""
     kept = finding if not finding.holds else dataclasses.replace(finding, note="")
     made: dict[str, Any] = plain(dataclasses.asdict(kept))
+    if not made["trigger"]:
+        del made["trigger"]
     return made
 
 

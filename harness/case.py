@@ -8,14 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 
 from gradarbiter.core import Array, Norm, deviation
 
+if TYPE_CHECKING:
+    from harness.sweep.op import Op
+
 Arrays = Mapping[str, Array]
+SWEPT = "all"  # the dtype of a sweep's cell: one process asks them all
 
 FAILURES = {
     "missing-gradient": "an operation has no backward: the forward is right, the gradient does not exist, the weights below stay frozen",
@@ -51,6 +55,7 @@ class Finding:
     got: float | str
     want: float | str
     note: str = ""
+    trigger: str = ""  # of a sweep: the example that shows it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +186,7 @@ class Spec:
     documented: Mapping[str, Documented]
     device: str
     folder: Path
+    op: Op | None = None  # of a sweep: what is asked and judged by harness/sweep, in place of all the above
 
     @property
     def row(self) -> str:
@@ -227,4 +233,7 @@ class Spec:
 
 def as_dtype(arrays: Arrays, dtype: str) -> dict[str, Array]:
     """The arrays as a cell gets them: floating ones in the asked type, whole numbers as they are, all contiguous (safetensors ignores strides)."""
-    return {k: np.array(v, dtype=DTYPES[dtype] if np.issubdtype(v.dtype, np.floating) else v.dtype, order="C") for k, v in arrays.items()}
+    return {
+        k: np.array(v, dtype=DTYPES.get(dtype, v.dtype) if np.issubdtype(v.dtype, np.floating) else v.dtype, order="C")
+        for k, v in arrays.items()
+    }

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from harness import contract, source
-from harness.case import FAILURES, Spec
+from harness.case import FAILURES, SWEPT, Spec
 from harness.errors import BadInput
 from harness.pins import Column, not_before, release_key
 from harness.project import Project
@@ -70,6 +70,10 @@ class Cell:
         """The cell's version: it changes with what can change its number, and with nothing else."""
         spec = self.spec
         code = self.file.functions().get(self.function, "") if self.file else ""
+        if spec.op:
+            ways = (FRAMEWORKS / self.column.folder / f"sweep.{'py' if self.column.language == 'python' else 'rs'}").read_text()
+            entry = source.entry(spec.folder / "case.py", spec.item)
+            return source.digest(PROTOCOL, self.mode, glue(self.column), ways, self.limit_s, self.column.examples, swept(), entry, code)
         if self.file and spec.case.timing:
             code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))
         if self.file and self.column.source:
@@ -84,6 +88,12 @@ class Cell:
         documented = spec.documented.get(self.column.framework)
         second = source.of(documented.reference) if documented else ""
         return source.digest(PROTOCOL, asking, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
+
+
+@lru_cache
+def swept() -> str:
+    """The text of what draws and judges the examples of a sweep."""
+    return source.digest(*(file.read_text() for file in sorted(Path(__file__).parent.glob("sweep/*.py"))))
 
 
 @lru_cache
@@ -184,6 +194,9 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
 def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
     function = "step" if spec.case.timing else (spec.item or "run")
     able: dict[str, RunFile | None] = {variant: f for variant, f in files.items() if function in f.functions()}
+    if spec.op:
+        modes = ["eager", *(["compiled"] if column.compiles else [])]
+        return [Cell(spec=spec, variant=v, dtype=SWEPT, mode=m, column=column, file=f) for v, f in sorted(able.items()) for m in modes]
     if not able:
         if column.source and column.framework not in spec.absent:
             return []  # a framework of ours is asked what it is for; nobody is to write the rest

@@ -12,8 +12,9 @@ import ml_dtypes
 import numpy as np
 
 from gradarbiter.core import Array
-from harness.case import DTYPES, FAILURES, Case, Item, Spec
+from harness.case import DTYPES, FAILURES, SWEPT, Case, Item, Spec, Tol
 from harness.errors import BadInput
+from harness.sweep.op import Op, Sweep
 
 
 def load(folder: Path) -> list[Spec]:
@@ -24,6 +25,8 @@ def load(folder: Path) -> list[Spec]:
     """
     module = _module(folder)
     case = getattr(module, "CASE", None)
+    if isinstance(case, Sweep):
+        return _swept(case, folder)
     if not isinstance(case, Case):
         raise BadInput(f"{folder.name}/case.py has no CASE", "CASE = Case(...)", "see CONTRIBUTING.md, 'A new case'")
     if case.failure not in FAILURES:
@@ -43,6 +46,28 @@ def load(folder: Path) -> list[Spec]:
         spec = Spec(case=case, id=folder.name, item=name, claim=item.claim or case.claim, folder=folder, **merged)
         specs.append(spec)
     return specs
+
+
+def _swept(sweep: Sweep, folder: Path) -> list[Spec]:
+    """The rows of a sweep: what they are asked and how they are judged is in their `Op`."""
+    tol = {SWEPT: Tol(rtol=0.0, atol=0.0, why="each example's own bound: harness/sweep/reference.py")}
+    limits = {"limit_s": sweep.limit_s, "limit_gb": sweep.limit_gb}
+    case = Case(claim=sweep.claim, failure=sweep.failure, tol=tol, tracker=sweep.tracker, **limits)
+    if case.failure not in FAILURES:
+        raise BadInput(f"{folder.name}: failure={case.failure!r}", f"one of {', '.join(FAILURES)}", "choose the class it belongs to")
+    unset = {k: getattr(case, k) for k in ("checks", "batch", "explained", "absent", "documented", "device")}
+
+    def spec(name: str, op: Op) -> Spec:
+        claim = op.claim or f"{name}: its value and the gradient of each input, in every type and layout"
+        return Spec(
+            case=case, id=folder.name, item=name, claim=claim, folder=folder, op=op, tol=tol, inputs=_none, reference=_none, **unset
+        )
+
+    return [spec(name, op) for name, op in sweep.items.items()]
+
+
+def _none(*_: object, **__: object) -> dict[str, Array]:
+    return {}
 
 
 def _module(folder: Path) -> ModuleType:
@@ -68,6 +93,8 @@ def validate(spec: Spec) -> None:
     Raises:
         BadInput: an input that bfloat16 does not hold exactly, a zero or non-finite true gradient, an input that moves no output, a check of nothing.
     """
+    if spec.op:
+        return  # its examples are held to their own rules, when they are drawn
     try:
         made = spec.tensors, spec.want
     except Exception as broken:

@@ -21,6 +21,7 @@ class Environment:
     column: str
     python: str = ""
     binary: str = ""
+    swept: str = ""  # the probe of the sweep's operations
     lock: str = ""  # the first 16 hex digits of the lock file's sha256
     backend: str = ""  # e.g. "cpu" where torch came from uv's CPU index
     local: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -73,21 +74,26 @@ class Matrix:
     asker: Asker
     tally: Tally = field(default_factory=Tally)
     progress: Progress | None = None
+    budget_s: float = 0.0  # none: as long as it takes
+    _began: float = field(default_factory=time.monotonic)
     _task: Any = None
+    left: int = 0  # cells that the budget left for later
     _done: dict[Key, Record] = field(default_factory=dict)
     _timed: dict[str, Record] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, project: Project, chosen: list[Cell], *, fresh: bool) -> Matrix:
-        """Take the results folder and go on with an unfinished run of the same cells, if there is one.
+    def open(cls, project: Project, chosen: list[Cell], *, fresh: bool, sweep: bool = False) -> Matrix:
+        """Take the results folder and go on with an unfinished run of the same cells, if there is one. A sweep goes on from any earlier one: what has
+        not changed since is not asked again.
 
         Raises:
             CannotKeep: the folder cannot be written, or another run has it.
         """
         question = source.digest(*sorted(f"{c.id} {c.asked}" for c in chosen))
         baseline, broken = record.read_folder(project.baseline)
-        _, more = record.read_folder(project.latest)  # before a new run tidies them away
-        store = Store(project.latest).open(question, fresh=fresh)
+        folder = project.swept if sweep else project.latest
+        earlier, more = record.read_folder(folder)  # before a new run tidies them away
+        store = Store(folder).open(question, fresh=fresh)
         for line in [*broken, *more]:
             print(f"warning: {line}", file=sys.stderr)
         asker = Asker(project, store.run).__enter__()
@@ -95,6 +101,9 @@ class Matrix:
             project=project, cells={c.id: c for c in chosen}, store=store, baseline={record.key(r): r for r in baseline}, asker=asker
         )
         matrix._done = store.done() if store.resumed else {}
+        known = {record.key(r): r for r in earlier}
+        if sweep and not fresh:
+            matrix._done = {c.key: known[c.key] for c in chosen if c.key in known and matrix._same(c, known[c.key])}
         if matrix._done:
             print(
                 f"going on with run {store.run}: {len(matrix._done)} of {len(chosen)} cells are measured already (--fresh asks all of them again)"
@@ -102,10 +111,19 @@ class Matrix:
         matrix._start_progress(len(chosen))
         return matrix
 
-    def answer(self, cell_id: str) -> Record:
+    def _same(self, cell: Cell, answer: Record) -> bool:
+        """Whether an earlier answer is one to today's question, of today's environment."""
+        environment = self.asker.environment(cell)
+        return answer["asked"] == cell.asked and answer["status"] != "error" and answer["environment"]["lock"] == environment.lock
+
+    def answer(self, cell_id: str) -> Record | None:
+        """The record of a cell; None where the budget is used up."""
         cell = self.cells[cell_id]
         known = self._done.get(cell.key)
         if known is None:
+            if self.budget_s and time.monotonic() - self._began > self.budget_s:
+                self.left += 1
+                return None
             self._show(cell)
             self.asker.close_others(cell.column.id)
             known = self.asker.ask(cell)

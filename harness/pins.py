@@ -34,6 +34,8 @@ class Column:
     compiles: bool = False  # whether its adapter has a compiled mode
     adapter: str = ""  # the framework whose adapter serves it, where it is not its own
     source: str = ""  # where the framework is a folder of ours, not a package of a registry: that folder
+    examples: tuple[int, int] = (60, 4)  # of an operation of a sweep: eager, and compiled, where each is a compiler's run
+    dtypes: tuple[str, ...] = ()  # the float types its tensors have, for a sweep; none: all
     failures: tuple[str, ...] = ()  # what it can have at all: only cases of these classes are asked; none: every case
     tags: tuple[str, ...] = ()
     local: str = ""  # the checkout or wheel it was built from, where a maintainer asked for one
@@ -125,8 +127,11 @@ def _versions(pins: Path, framework: str, table: dict[str, Any]) -> list[Column]
         options = {**{k: v for k, v in table.items() if k != "versions"}, **versions[line]}
         tags = (framework, *options.pop("tags", ()), *(["newest"] if line == newest else []), *(["pre"] if is_pre(version) else []))
         lists: dict[str, Any] = {
-            k: tuple(s.format(version=version) for s in options.pop(k, ())) for k in ("requires", "crates", "features", "failures")
+            k: tuple(s.format(version=version) for s in options.pop(k, ()))
+            for k in ("requires", "crates", "features", "failures", "dtypes")
         }
+        if "examples" in options:
+            options["examples"] = tuple(options["examples"])
         if "source" in options:
             options["source"] = _package(pins.resolve().parent.parent / options["source"], framework)
         try:

@@ -23,6 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--columns", action="append", default=[], help="columns to ask: ids, shell patterns or tags (default: all)")
     group.addoption("--project", default=str(ROOT), help="a folder with cases/ and harness/pins.toml")
     group.addoption("--fresh", action="store_true", help="ask every cell again, also where an unfinished run could be gone on with")
+    group.addoption("--sweep", action="store_true", help="ask the sweep's operations, and nothing else")
+    group.addoption("--budget", type=float, default=0.0, help="seconds after which nothing more is begun; the same command goes on later")
     group.addoption("--local-columns", action="append", default=[], help="columns built from a checkout or wheel: FRAMEWORK=PATH")
 
 
@@ -31,7 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         columns = pins.select(pins.read(project.pins), config.getoption("--columns"))
         columns = [*columns, *[pins.local_column(pins.read(project.pins), text) for text in config.getoption("--local-columns")]]
-        config.stash[CHOSEN] = {c.id: c for c in all_cells(project, columns)}
+        swept = config.getoption("--sweep")
+        config.stash[CHOSEN] = {c.id: c for c in all_cells(project, columns) if bool(c.spec.op) == swept}
     except Failed as bad:
         raise pytest.UsageError(str(bad)) from bad
 
@@ -45,7 +48,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Timed cells come last, case by case; nothing else runs while they do."""
+    """Timed cells come last, case by case; nothing else runs while they do. pytest makes an item of an empty list too: a sweep times nothing."""
+    items[:] = [item for item in items if not hasattr(item, "callspec") or isinstance(item.callspec.params.get("cell"), str)]
     items.sort(key=lambda item: item.name.startswith("test_speed"))
 
 
@@ -58,7 +62,9 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 def matrix(request: pytest.FixtureRequest) -> Iterator[Matrix]:
     config = request.config
     chosen = [config.stash[CHOSEN][item.callspec.params["cell"]] for item in request.session.items if hasattr(item, "callspec")]
-    opened = Matrix.open(Project(Path(config.getoption("--project")).resolve()), chosen, fresh=config.getoption("--fresh"))
+    project = Project(Path(config.getoption("--project")).resolve())
+    opened = Matrix.open(project, chosen, fresh=config.getoption("--fresh"), sweep=config.getoption("--sweep"))
+    opened.budget_s = config.getoption("--budget")
     config.stash[MATRIX] = opened
     try:
         yield opened
@@ -66,8 +72,10 @@ def matrix(request: pytest.FixtureRequest) -> Iterator[Matrix]:
         opened.close(finished=sum(opened.tally.statuses.values()) == len(chosen))
 
 
-def hold(answer: Record, matrix: Matrix) -> None:
+def hold(answer: Record | None, matrix: Matrix) -> None:
     """Fail a test for what is new, skip what could not be asked, pass what is as its baseline says."""
+    if answer is None:
+        pytest.skip("left for later: the budget is used up")
     if answer["status"] == "error":
         if answer["cause"] == "harness":
             pytest.fail(f"our own error: {answer['message']}", pytrace=False)

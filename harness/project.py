@@ -47,6 +47,11 @@ class Project:
         return self.results / "latest"
 
     @property
+    def swept(self) -> Path:
+        """The sweep's latest records: a run of its own, which goes on by itself."""
+        return self.latest / "sweep"
+
+    @property
     def baseline(self) -> Path:
         return self.root / "results" / "baseline" / platform_name()
 

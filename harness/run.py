@@ -16,8 +16,18 @@ from harness.matrix import Matrix
 from harness.project import ROOT, Project
 
 
-def run(project: Project, *, columns: list[str], keyword: str, fresh: bool, local: list[str], junit: Path | None) -> Exit:
-    """Ask the chosen cells and keep their records; the page is made by `report`."""
+def run(
+    project: Project,
+    *,
+    columns: list[str],
+    keyword: str,
+    fresh: bool,
+    local: list[str],
+    junit: Path | None,
+    sweep: bool = False,
+    budget_s: float = 0.0,
+) -> Exit:
+    """Ask the chosen cells, or with ``sweep`` the chosen operations, and keep their records; the page is made by `report`."""
     arguments = [
         str(ROOT / "cases" / "test_cells.py"),
         f"--rootdir={ROOT}",
@@ -38,6 +48,7 @@ def run(project: Project, *, columns: list[str], keyword: str, fresh: bool, loca
     arguments += [f"--columns={c}" for c in columns] + [f"--local-columns={text}" for text in local]
     arguments += ["-k", keyword] if keyword else []
     arguments += ["--fresh"] if fresh else []
+    arguments += ["--sweep", f"--budget={budget_s}"] if sweep else []
     arguments += [f"--junit-xml={junit}"] if junit else []
     catch = _Catch()
     code = pytest.main(arguments, plugins=[catch])
@@ -56,7 +67,9 @@ def run(project: Project, *, columns: list[str], keyword: str, fresh: bool, loca
     overhead = matrix.overhead()
     each, asked = 1000 * overhead["per_cell_cpu_s"], overhead["cells"]
     print(f"overhead {each:.0f} ms of CPU a cell over {asked:.0f} cells; load {machine.load()} on {os.cpu_count()} cores")
-    print(f"records in {project.latest}")
+    print(f"records in {matrix.store.folder}")
+    if matrix.left:
+        print(f"{matrix.left} operations are left for later: the same command goes on")
     if catch.failed:
         print(catch.failed, file=sys.stderr)
         return Exit(catch.failed.exit)
@@ -65,7 +78,7 @@ def run(project: Project, *, columns: list[str], keyword: str, fresh: bool, loca
         return Exit.INTERRUPTED
     if catch.broken or code == pytest.ExitCode.INTERNAL_ERROR:
         return Exit.OURS
-    if not keyword and columns in ([], ["quick"]):  # of a whole run only: of a few cells it is mostly the start
+    if not sweep and not keyword and columns in ([], ["quick"]):  # of a whole run only: of a few cells it is mostly the start
         (project.latest / "overhead.json").write_text(json.dumps(overhead) + "\n")
     return matrix.tally.exit()
 

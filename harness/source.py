@@ -147,6 +147,19 @@ def of(function: Callable[..., Any]) -> str:
 
 
 @lru_cache
+def entry(path: Path, item: str) -> str:
+    """The text of one item of a table of operations, with the module-level names it stands on."""
+    tree = ast.parse(path.read_text())
+    tables = [n for case in tree.body if _is_case(case) for n in ast.walk(case) if isinstance(n, ast.Dict)]
+    found = [v for t in tables for k, v in zip(t.keys, t.values, strict=True) if isinstance(k, ast.Constant) and k.value == item]
+    if not found:
+        raise BadInput(f"{path.parent.name}/case.py: no {item!r} written out in the table of CASE", f'"{item}": Op(...)', "write it there")
+    known = _with_private(path)
+    names = sorted({n.id for n in ast.walk(found[0]) if isinstance(n, ast.Name) and n.id in known})
+    return "\n".join([ast.unparse(found[0]), *(known[name] for name in names)])
+
+
+@lru_cache
 def _with_private(path: Path) -> dict[str, str]:
     tree = ast.parse(path.read_text())
     tree.body = [n for n in tree.body if not _is_case(n)]

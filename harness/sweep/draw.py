@@ -49,7 +49,11 @@ class Draw:
     """Draws the arguments of one call. ``wide``: its type is float32 or float64, where what cancels or overflows in a narrow one may be asked."""
 
     draw: Any
-    wide: bool
+    dtype: str
+
+    @property
+    def wide(self) -> bool:
+        return self.dtype in ("float64", "float32")
 
     def choose(self, *options: T) -> T:
         """One of the options, the simplest first."""
@@ -75,6 +79,11 @@ class Draw:
         """Whole numbers in [low, high), repeated ones among them; int64."""
         return np.random.default_rng(self.whole(0, 7)).integers(low, high, shape)
 
+    def whole_numbers(self, *shape: int, low: int = -9, high: int = 10) -> Array:
+        """Of the asked type, where that is one of whole numbers; none below 0 in an unsigned one."""
+        low = max(low, 0) if self.dtype.startswith("u") else low
+        return np.random.default_rng(self.whole(0, 7)).integers(low, high, shape).astype(self.dtype)
+
     def mask(self, *shape: int) -> Array:
         return np.random.default_rng(self.whole(0, 7)).integers(0, 2, shape).astype(bool)
 
@@ -91,21 +100,22 @@ class Draw:
         return chosen
 
 
-def strategy(op: Op, dtypes: tuple[str, ...], layouts: tuple[str, ...]) -> st.SearchStrategy[Example]:
-    """Examples of an operation, in the types and layouts that a framework has."""
+def strategy(op: Op) -> st.SearchStrategy[Example]:
+    """Examples of an operation, the same for every framework."""
 
     @st.composite
     def example(draw: Any) -> Example:
-        dtype = draw(st.sampled_from([t for t in op.dtypes if t in dtypes]))
-        d = Draw(draw, wide=dtype in ("float64", "float32"))
+        dtype = draw(st.sampled_from(op.dtypes))
+        d = Draw(draw, dtype)
         asked = op.takes(d)
         use = d.choose(*(USES if op.gradient else ("once",)))
         tensors, chosen = {}, {}
         for name, value in asked.tensors.items():
-            able = [kind for kind in LAYOUTS if kind in layouts and _can(value, kind)]
-            chosen[name] = d.choose(*able)
+            chosen[name] = d.choose(*(kind for kind in LAYOUTS if _can(value, kind)))
             tensors[name] = np.broadcast_to(value[:1], value.shape).copy() if chosen[name] == "broadcast" else value
         asked = Asked(tensors=tensors, attributes=asked.attributes)
+        if op.invalid(asked):
+            return Example(asked=asked, dtype=dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True)
         with np.errstate(all="ignore"):
             shape = np.shape(op.forward(**tensors, **asked.attributes))
         upstream = np.asarray(STYLES["grid"](np.random.default_rng(1), shape))

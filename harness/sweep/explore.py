@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+
+import numpy as np
 
 from gradarbiter.core import Array
 from harness.sweep import draw, judge, reference
@@ -16,7 +19,7 @@ SHRINKS = 40  # examples asked, at most, to make one finding smaller
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """How one example ended: with arrays, or with `raised`, `crash` or `hang` and what was said."""
+    """How one example ended: with arrays, or with `raised`, `crash`, `hang` or `unasked` and what was said."""
 
     end: str
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -35,46 +38,75 @@ class Explored:
     asked: int
     answered: int
     found: tuple[Found, ...]  # worst kind first
+    differs: str = ""  # of a documented choice: an example that shows it
 
 
-def explore(
-    op: Op, ask: Callable[[Sequence[Example]], Sequence[Reply]], *, dtypes: tuple[str, ...], layouts: tuple[str, ...], count: int
-) -> Explored:
-    """Ask ``count`` examples at once; then, for each kind of fault that shows, look for the smallest example that has it."""
-    of = draw.strategy(op, dtypes, layouts)
-    examples = draw.generated(of, count)
+Ask = Callable[[Sequence[Example]], Sequence[Reply]]
+
+
+def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: int) -> Explored:
+    """Ask ``count`` examples at once, but for types the framework has not; then, for each kind of fault, look for the smallest example that has it."""
+    of = draw.strategy(op)
+    examples = [example for example in draw.generated(of, count) if not dtypes or example.dtype in dtypes or "int" in example.dtype]
     replies = dict(zip((e.key for e in examples), ask(examples), strict=True))
     faulty: dict[str, list[Example]] = {}
     for example in examples:
-        for kind in {fault.kind for fault in faults(op, example, replies[example.key])}:
+        for kind in {fault.kind for fault in faults(op, example, replies[example.key], framework)}:
             faulty.setdefault(kind, []).append(example)
+    choice = faulty.pop("differs", [])
 
     def smallest(kind: str) -> Found:
         left = SHRINKS
 
         def fails(example: Example) -> bool:
             nonlocal left
+            if dtypes and example.dtype not in dtypes and "int" not in example.dtype:
+                return False
             if example.key not in replies:
                 if not left:
                     return False
                 left -= 1
                 (replies[example.key],) = ask([example])
-            return any(fault.kind == kind for fault in faults(op, example, replies[example.key]))
+            return any(fault.kind == kind for fault in faults(op, example, replies[example.key], framework))
 
-        # A hang is waited for each time: it stays as it was found.
-        example = (draw.smallest(of, count, fails) if kind != "hang" else None) or faulty[kind][0]
-        worst = max((f for f in faults(op, example, replies[example.key]) if f.kind == kind), key=lambda f: f.ratio)
+        # A hang is waited for each time, and what shows only after others is not shown alone: these stay as they were found.
+        alone = kind not in ("hang", "order-dependent")
+        example = (draw.smallest(of, count, fails) if alone else None) or faulty[kind][0]
+        worst = max((f for f in faults(op, example, replies[example.key], framework) if f.kind == kind), key=lambda f: f.ratio)
         return Found(fault=worst, example=example, of=len(faulty[kind]))
 
+    answered = sum(r.end == "answer" for r in replies.values())
     found = tuple(smallest(kind) for kind in KINDS if kind in faulty)
-    return Explored(asked=len(examples), answered=sum(r.end == "answer" for r in replies.values()), found=found)
+    return Explored(asked=len(examples), answered=answered, found=found, differs=choice[0].told() if choice else "")
 
 
-def faults(op: Op, example: Example, reply: Reply) -> list[Fault]:
-    if reply.end == "answer":
-        return list(judge.faults(op, example, wanted(op, example), reply.arrays))
-    kind = "loud" if reply.end == "raised" else reply.end
-    return [Fault(kind=kind, what="", got=reply.message, want="an answer", ratio=float("inf"))]
+def faults(op: Op, example: Example, reply: Reply, framework: str = "") -> list[Fault]:
+    """Everything wrong with a reply; of an answer that the framework documents, only that it `differs`."""
+    if reply.end == "unasked":
+        return []
+    invalid = example.invalid
+    if reply.end != "answer":
+        kind = "loud" if reply.end == "raised" else reply.end
+        healthy = invalid and kind == "loud"
+        return [] if healthy else [Fault(kind=kind, what="", got=reply.message, want="an answer", ratio=float("inf"))]
+    documented = op.documented.get(framework)
+    if documented and (invalid or list(judge.faults(op, example, wanted(op, example), reply.arrays))):
+        second = dataclasses.replace(op, forward=documented[2], invalid=_never, documented={})
+        upstream = example.upstream
+        if invalid:  # a valid one's output has the shape that its upstream gradient was made for
+            upstream = np.zeros(np.shape(second.forward(**example.asked.tensors, **example.asked.attributes)))
+        asked = dataclasses.replace(example, upstream=upstream)
+        if not list(judge.faults(second, asked, wanted(second, asked), reply.arrays)):
+            return [Fault(kind="differs", what="", got="", want="", ratio=0.0)]
+    if invalid:
+        got = reply.arrays.get("y")
+        said = float(got.ravel()[0]) if got is not None and got.size else "an answer"
+        return [Fault(kind="accepts", what="y", got=said, want="a refusal", ratio=float("inf"))]
+    return list(judge.faults(op, example, wanted(op, example), reply.arrays))
+
+
+def _never(_: object) -> bool:
+    return False
 
 
 def wanted(op: Op, example: Example) -> reference.Reference:
@@ -88,10 +120,10 @@ class _Keyed:
     example: Example
 
     def __hash__(self) -> int:
-        return hash((id(self.op), self.example.key))
+        return hash((self.op.forward, self.example.key))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Keyed) and self.op is other.op and self.example.key == other.example.key
+        return isinstance(other, _Keyed) and self.op.forward is other.op.forward and self.example.key == other.example.key
 
 
 @lru_cache(maxsize=200_000)

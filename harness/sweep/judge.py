@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradarbiter.core import Array
-from harness.case import DTYPES
+from harness.case import as_dtype
 from harness.sweep.op import Example, Op, carried
 from harness.sweep.reference import Reference, Wanted
 
@@ -21,11 +21,14 @@ KINDS = {
     "saturates": "a long sum in a low type stops growing",
     "makes NaN": "NaN where the right number is finite",
     "hides NaN": "a number where NaN is right",
-    "order-dependent": "asked again in the same process, the answer is another",
+    "accepts": "an answer to arguments that only a refusal answers rightly",
+    "mutates": "an argument is not what it was",
+    "order-dependent": "asked again in the same process, the answer is another, and wrong",
     "crash": "the process died",
     "hang": "no answer in time",
     "loud": "it raised",
 }
+TOP = {"float64": 1.7e308, "float32": 3.4e38, "bfloat16": 3.3e38, "float16": 65504.0}
 LONG = 256  # terms from which a bfloat16 sum of ones can stop growing
 
 
@@ -40,7 +43,22 @@ class Fault:
 
 
 def faults(op: Op, example: Example, reference: Reference, answer: Mapping[str, Array]) -> Iterator[Fault]:
-    """Everything wrong with one answer: ``y``, and ``d<name>`` of the buffer of each floating tensor."""
+    """Everything wrong with one answer: ``y``, ``d<name>`` of the buffer of each floating tensor, ``in.<name>`` what a buffer held afterwards, and
+    ``again.*`` the same asked once more at the end of the process.
+    """
+    first = list(_arrays(op, example, reference, answer))
+    yield from first
+    for name in example.asked.tensors:
+        before, after = as_dtype({name: example.buffer(name)}, example.dtype)[name].astype(np.float64), answer.get(f"in.{name}")
+        if after is not None and not np.array_equal(before, np.asarray(after, dtype=np.float64).reshape(before.shape), equal_nan=True):
+            yield Fault(kind="mutates", what=name, got="another buffer", want="the one it was given", ratio=np.inf)
+    again = {name.removeprefix("again."): array for name, array in answer.items() if name.startswith("again.")}
+    if again and not first:
+        for fault in _arrays(op, example, reference, again):
+            yield Fault(**{**fault.__dict__, "kind": "order-dependent"})
+
+
+def _arrays(op: Op, example: Example, reference: Reference, answer: Mapping[str, Array]) -> Iterator[Fault]:
     yield from _output(op, example, reference, answer.get("y"))
     for name, wanted in reference.gradients.items():
         yield from _gradient(op, example, reference, name, wanted, answer.get(f"d{name}"))
@@ -48,6 +66,7 @@ def faults(op: Op, example: Example, reference: Reference, answer: Mapping[str, 
 
 def _output(op: Op, example: Example, reference: Reference, got: Array | None) -> Iterator[Fault]:
     wanted = reference.output
+    got = _scalar(got, wanted.low.shape)
     if got is None:
         yield Fault(kind="value", what="y", got="no output", want=f"an array {wanted.low.shape}", ratio=np.inf)
         return
@@ -55,7 +74,7 @@ def _output(op: Op, example: Example, reference: Reference, got: Array | None) -
         yield Fault(kind="value", what="y", got=str(got.shape), want=str(wanted.low.shape), ratio=np.inf)
         return
     for fault in _numbers(op, example, reference, wanted, got.astype(np.float64), "y", "value"):
-        low = DTYPES[example.dtype] not in (np.float32, np.float64) and op.terms(example.asked) > LONG
+        low = example.dtype in ("bfloat16", "float16") and op.terms(example.asked) > LONG
         short = (
             fault.kind == "value"
             and isinstance(fault.got, float)
@@ -71,7 +90,9 @@ def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted:
     parts = (wanted.low, wanted.high, wanted.change, np.broadcast_to(wanted.cancelled, wanted.low.shape))
     bounds = [times * carried(of, layout) for of in parts]
     known = carried(wanted.known * 1.0, layout) == carried(np.ones(wanted.known.shape), layout)  # of a sum of several, all
-    want = Wanted(low=bounds[0], high=bounds[1], change=bounds[2], cancelled=bounds[3], known=known)
+    total = None if wanted.total is None else times * wanted.total
+    want = Wanted(low=bounds[0], high=bounds[1], change=bounds[2], cancelled=bounds[3], known=known, total=total)
+    got = _scalar(got, want.low.shape)
     if got is None:
         if np.any(np.maximum(np.abs(want.low), np.abs(want.high))[known] > 0):
             yield Fault(kind="missing", what=f"d{name}", got="no gradient", want=f"an array {want.low.shape}", ratio=np.inf)
@@ -90,10 +111,15 @@ def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted:
             yield fault
 
 
+def _scalar(got: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """One number as it was asked: on its way through numpy, and in Burn, a scalar has an axis of 1."""
+    return got.reshape(shape) if got is not None and shape == () and got.shape == (1,) else got
+
+
 def _numbers(op: Op, example: Example, reference: Reference, want: Wanted, got: Array, what: str, kind: str) -> Iterator[Fault]:
     """NaN where it does not belong, NaN that is gone, and the worst number beyond what is allowed."""
-    allowed = reference.allowed(want, op, example.asked, example.dtype)
-    top = float(np.finfo(DTYPES[example.dtype]).max) if example.dtype != "bfloat16" else 3.3e38
+    allowed = reference.allowed(want, op, example.asked, example.dtype) + (op.slack(example.asked) if kind == "value" else 0.0)
+    top = TOP.get(example.dtype, np.inf)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         known = want.known & (np.maximum(np.abs(want.low), np.abs(want.high)) + allowed < top / 2) | (want.known & ~np.isfinite(want.low))
         nan = np.isnan(want.low)
@@ -103,6 +129,9 @@ def _numbers(op: Op, example: Example, reference: Reference, want: Wanted, got: 
         error = np.where(both, np.maximum(np.maximum(want.low - got, got - want.high), 0.0), 0.0)
         infinite = known & np.isinf(want.low) & (got != want.low)
         ratio = np.where(infinite, np.inf, np.where(error > 0, error / allowed, 0.0))
+        whole = abs(float(np.sum(got)) - want.total) / float(np.sum(allowed)) if want.total is not None and both.all() else 0.0
+    if whole > 1 >= ratio.max(initial=0.0):
+        yield Fault(kind=kind, what=what, got=float(np.sum(got)), want=float(want.total or 0.0), ratio=whole, where="its sum")
     if ratio.size and ratio.max() > 1:
         at = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
         middle = float((want.low[at] + want.high[at]) / 2) if np.isfinite(want.low[at]) else float(want.low[at])

@@ -37,9 +37,11 @@ class Asked:
 class Op:
     """One operation: `forward` is its definition in float64 NumPy, `takes` draws its arguments.
 
-    ``roundings``: roundings in series of an implementation that composes it of elementary operations; what a type is allowed follows from it
-    (harness/sweep/reference.py). ``terms``: numbers in its longest sum. ``gradient``: whether it has one. ``cancels``: input -> size of the terms that a
-    standard backward subtracts from each other, where it is larger than the result. ``documented``: framework -> (link, why, forward), another definition.
+    ``dtypes``: of its floats, or of its whole numbers where they are what it computes. ``roundings``: roundings in series of an implementation that
+    composes it of elementary operations; what a type is allowed follows from it (harness/sweep/reference.py). ``terms``: numbers in its longest sum.
+    ``gradient``: whether it has one. ``cancels``: input -> size of the terms that a standard backward subtracts from each other, where it is larger than
+    the result. ``slack``: an allowed error of the output that is no rounding, such as that of a statistic, with its derivation beside it. ``invalid``:
+    arguments that only a refusal answers rightly. ``documented``: framework -> (link, why, forward), another definition.
     """
 
     forward: Callable[..., Array]
@@ -50,6 +52,8 @@ class Op:
     roundings: int = 4
     terms: Callable[[Asked], int] = lambda _: 1
     cancels: Callable[[Asked, Array], Mapping[str, Array]] = lambda _, __: {}
+    slack: Callable[[Asked], float] = lambda _: 0.0
+    invalid: Callable[[Asked], bool] = lambda _: False
     documented: Mapping[str, tuple[str, str, Callable[..., Array]]] = field(default_factory=dict)
 
 
@@ -62,6 +66,7 @@ class Example:
     layouts: Mapping[str, str]  # tensor -> layout
     use: str
     upstream: Array  # of the output's shape: the gradient that flows into it
+    invalid: bool = False  # only a refusal answers it rightly
 
     @cached_property
     def key(self) -> str:
@@ -73,12 +78,41 @@ class Example:
     def floats(self) -> list[str]:
         return [name for name, value in self.asked.tensors.items() if np.issubdtype(value.dtype, np.floating)]
 
+    def buffer(self, name: str) -> Array:
+        """What the framework is given of a tensor: the buffer that a view is made of, in a chain half of it."""
+        value = self.asked.tensors[name]
+        return carrier(value / 2 if self.use == "chain" and name in self.floats else value, self.layouts[name])
+
+    def listed(self) -> dict[str, Any]:
+        """What a child needs beside the tensors."""
+        shapes = {name: list(value.shape) for name, value in self.asked.tensors.items()}
+        return {
+            "tensors": shapes, "floats": self.floats, "layouts": dict(self.layouts), "use": self.use, "attributes": dict(self.asked.attributes)
+        }  # fmt: skip
+
+    def written(self, longest: int) -> str:
+        """The example in JSON, a tensor of one number as that number; nothing where it would be too long: it can be drawn again."""
+        tensors = {
+            name: {
+                "shape": list(v.shape),
+                "dtype": str(v.dtype),
+                "all" if _same(v) else "values": v.ravel()[0].item() if _same(v) else v.tolist(),
+            }
+            for name, v in self.asked.tensors.items()
+        }
+        text = json.dumps({**self.listed(), "dtype": self.dtype, "tensors": tensors, "upstream": self.upstream.tolist()})
+        return text if len(text) <= longest else ""
+
     def told(self) -> str:
         """In one line: what a record and the page say of it."""
         shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in self.asked.tensors.items())
         odd = [f"{name} {layout}" for name, layout in self.layouts.items() if layout != "contiguous"]
         attributes = ", ".join(f"{name}={value}" for name, value in self.asked.attributes.items())
         return "; ".join(filter(None, (self.dtype, shapes, attributes, ", ".join(odd), USES[self.use] if self.use != "once" else "")))
+
+
+def _same(value: Array) -> bool:
+    return value.size > 1 and bool(np.all(value == value.ravel()[0]))
 
 
 def carrier(value: Array, layout: str) -> Array:
@@ -112,13 +146,13 @@ def carried(gradient: Array, layout: str) -> Array:
     return gradient
 
 
-def possible(value: Array) -> list[str]:
-    """The layouts that this array can have."""
-    layouts = ["contiguous"]
-    if value.ndim >= 2:
-        layouts.append("transposed")
-    if value.ndim >= 1 and value.size:
-        layouts += ["strided", "offset"]
-    if value.ndim >= 2 and value.size and np.array_equal(value, np.broadcast_to(value[:1], value.shape), equal_nan=True):
-        layouts.append("broadcast")
-    return layouts
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A family of operations: a case whose items are `Op`s, asked in one process each and judged by harness/sweep."""
+
+    claim: str
+    failure: str
+    items: Mapping[str, Op]
+    limit_s: float = 60.0  # of all examples of an item in one process
+    limit_gb: float = 4.0
+    tracker: Mapping[str, str] = field(default_factory=dict)  # "FRAMEWORK ITEM" -> upstream link and note; decides nothing

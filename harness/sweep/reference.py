@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,9 @@ class Wanted:
     change: Array  # a unit of relative movement of the inputs
     known: Array  # bool
     cancelled: Array | float = 0.0  # size of terms that a standard backward subtracts from each other
+    total: float | None = (
+        None  # at a kink, the derivative if all numbers move together, where that one is smooth: the sum of any valid subgradient
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,19 +50,20 @@ class Reference:
     def allowed(self, wanted: Wanted, op: Op, asked: Asked, dtype: str) -> Array:
         size = np.maximum(np.abs(wanted.low), np.abs(wanted.high))
         finite = np.where(np.isfinite(size), size, 0.0)
-        summed = op.terms(asked) * min(UNIT["float32"], UNIT[dtype]) * (finite + wanted.change)
+        unit = UNIT.get(dtype, 0.0)  # whole numbers are not rounded
+        summed = op.terms(asked) * min(UNIT["float32"], unit) * (finite + wanted.change)
         smallest = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}.get(dtype, 0.0)
-        return op.roundings * UNIT[dtype] * (finite + wanted.change + wanted.cancelled) + summed + smallest
+        return op.roundings * unit * (finite + wanted.change + wanted.cancelled) + summed + smallest
 
 
+@np.errstate(all="ignore")
 def ask(op: Op, example: Example) -> Reference:
     """The reference of one example; ``use`` changes what is asked: twice doubles it, a chain leaves it as it is."""
     times = 2.0 if example.use == "twice" else 1.0
     tensors, attributes = dict(example.asked.tensors), example.asked.attributes
 
     def forward(**moved: Array) -> Array:
-        with np.errstate(all="ignore"):
-            return times * np.asarray(op.forward(**{**tensors, **moved}, **attributes), dtype=np.float64)
+        return times * np.asarray(op.forward(**{**tensors, **moved}, **attributes), dtype=np.float64)
 
     rng = np.random.default_rng(0)
     want = forward()
@@ -89,30 +94,33 @@ def _gradient(forward: Callable[..., Array], tensors: dict[str, Array], name: st
     for _ in range(DRAWS):
         moved, pushed = {n: _moved(tensors[n], rng) for n in example.floats}, _moved(upstream, rng)
         start = forward(**moved)
-        for place in zip(*np.nonzero(known & (low == high)), strict=True):
+        for place in map(tuple, np.argwhere(known & (low == high))):
             left, right = _slopes(forward, {**tensors, **moved}, name, place, pushed, start)
             if left is not None and left == right:
                 change[place] = max(change[place], abs(left - low[place]) / MOVED)
     # The differences' own error, so that float64 is not held to better than they are: about 16 roundings of the loss over the step.
     size = float(np.sum(np.abs(np.where(np.isfinite(base), base, 0.0) * upstream)))
     noise = 64 * 2.0**-53 * size / STEP + 1e-11 * np.maximum(np.abs(low), np.abs(high))
-    return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known)
+    total = None
+    if known.all() and np.any(high > low):
+        left, right = _slopes(forward, tensors, name, ..., upstream, base)
+        total = left if left == right else None
+    return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total)
 
 
 def _slopes(
-    forward: Callable[..., Array], tensors: dict[str, Array], name: str, place: tuple[int, ...], upstream: Array, base: Array
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, place: Any, upstream: Array, base: Array
 ) -> tuple[float | None, float | None]:
-    """The derivatives from the left and from the right; equal where the function is smooth, None where it jumps."""
+    """The derivatives from the left and from the right, of one number or of all together; equal where the function is smooth, None where it jumps."""
     at, value = np.array(tensors[name], dtype=np.float64), tensors[name][place]
-    step = STEP * max(1.0, abs(float(value)))
+    step = STEP * max(1.0, float(np.max(np.abs(value))))
     one_sided: dict[int, list[float]] = {1: [], -1: []}
     for halving in range(3):
         for sign in (1, -1):
             moved = sign * step / 2**halving
             at[place] = value + moved
-            with np.errstate(all="ignore"):
-                changed = forward(**{**{n: t for n, t in tensors.items() if n != name}, name: at}) - base
-                one_sided[sign].append(float(np.sum(np.where(upstream == 0, 0.0, changed * upstream))) / moved)
+            changed = forward(**{**{n: t for n, t in tensors.items() if n != name}, name: at}) - base
+            one_sided[sign].append(float(np.sum(np.where(upstream == 0, 0.0, changed * upstream))) / moved)
     right, left = (np.array(one_sided[sign]) for sign in (1, -1))
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
         return None, None

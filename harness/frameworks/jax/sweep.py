@@ -1,12 +1,17 @@
-"""jax: gradients of any function of arrays. Its arrays have no strides to see through: a view is a computation."""
+"""jax: gradients of any function of arrays. Its arrays have no strides to see through: a view is a computation, and is asked as one."""
 
 import jax
-
-LAYOUTS = ("contiguous",)
+import jax.numpy as jnp
 
 
 def view(buffer, layout, shape):
-    return buffer
+    if layout == "transposed":
+        return jnp.swapaxes(buffer, -1, -2)
+    if layout == "strided":
+        return buffer[..., ::2]
+    if layout == "offset":
+        return buffer[1:]
+    return jnp.broadcast_to(buffer, shape) if layout == "broadcast" else buffer
 
 
 def gradients(function, floats, upstream):

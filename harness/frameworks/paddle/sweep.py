@@ -2,8 +2,6 @@
 
 import paddle
 
-LAYOUTS = ("contiguous", "transposed", "strided", "offset", "broadcast")
-
 
 def view(buffer, layout, shape):
     if layout == "transposed":

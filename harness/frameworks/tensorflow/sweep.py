@@ -1,12 +1,16 @@
-"""tensorflow: gradients of any function of tensors. Its tensors have no strides to see through: a view is a computation."""
+"""tensorflow: gradients of any function of tensors. Its tensors have no strides to see through: a view is a computation, and is asked as one."""
 
 import tensorflow as tf
 
-LAYOUTS = ("contiguous",)
-
 
 def view(buffer, layout, shape):
-    return buffer
+    if layout == "transposed":
+        return tf.linalg.matrix_transpose(buffer)
+    if layout == "strided":
+        return buffer[..., ::2]
+    if layout == "offset":
+        return buffer[1:]
+    return tf.broadcast_to(buffer, shape) if layout == "broadcast" else buffer
 
 
 def gradients(function, floats, upstream):

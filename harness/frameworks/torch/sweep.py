@@ -1,6 +1,10 @@
 """torch: gradients of any function of tensors, and the views a buffer can be seen through."""
 
-LAYOUTS = ("contiguous", "transposed", "strided", "offset", "broadcast")
+import torch
+
+
+def reset():
+    torch._dynamo.reset()  # noqa: SLF001  the ninth example through one code object would hit its limit on recompiling
 
 
 def view(buffer, layout, shape):
