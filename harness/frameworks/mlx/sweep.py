@@ -1,6 +1,22 @@
 """mlx: gradients of any function of arrays, and the views a buffer can be seen through."""
 
+import ml_dtypes
 import mlx.core as mx
+import numpy as np
+from safetensors.numpy import load_file
+
+
+def load(path, dtype):
+    """Arrays of every type that mlx has; the adapter's knows those of the cases."""
+    mx.set_default_device(mx.cpu)  # float64 exists there only
+    return {name: _array(array) for name, array in load_file(path).items()}
+
+
+def _array(array):
+    # numpy's float64 would arrive as float32 unless it is asked for; bfloat16 travels as its bits.
+    if array.dtype == ml_dtypes.bfloat16:
+        return mx.array(array.view(np.uint16)).view(mx.bfloat16)
+    return mx.array(array, dtype=mx.float64) if array.dtype == np.float64 else mx.array(array)
 
 
 def view(buffer, layout, shape):
