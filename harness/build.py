@@ -100,20 +100,26 @@ def _rust(project: Project, column: Column, specs: list[Spec]) -> Environment:
     from harness import rust
 
     _room(project, column)
-    files = []
+    files: list[rust.RustFile] = []
+    swept: list[rust.RustFile] = []
     for spec in {s.id: s for s in specs}.values():
         for variant, file in cell.files_for(cell.run_files(spec.folder), column).items():
-            files.append(rust.RustFile(case=spec.id, variant=variant, path=file.path, functions=tuple(file.functions())))
-    built = rust.build(project, column, files, local=Path(column.local) if column.local else None)
+            made = rust.RustFile(case=spec.id, variant=variant, path=file.path, functions=tuple(file.functions()))
+            (swept if spec.op else files).append(made)
+    local = Path(column.local) if column.local else None
+    built = rust.build(project, column, files, local=local)
+    operations = rust.build(project, column, swept, local=local, sweep=True) if swept else None
+    dropped = {**built.dropped, **(operations.dropped if operations else {})}
     return Environment(
         column=column.id,
         binary=str(built.binary),
+        swept=str(operations.binary) if operations else "",
         lock=environment.lock_digest(project.locks / column.lock),
         local=column.local,
         version=next(iter(built.crates.values())),
-        compiled={f"{f.path.parent.name}/{f.path.name}": environment.sha256(f.path) for f in files},
+        compiled={f"{f.path.parent.name}/{f.path.name}": environment.sha256(f.path) for f in [*files, *swept]},
         toolchain=built.rustc,
-        dropped={key: {"absent": d.absent, "message": _first_error(d.evidence), "log": d.evidence} for key, d in built.dropped.items()},
+        dropped={key: {"absent": d.absent, "message": _first_error(d.evidence), "log": d.evidence} for key, d in dropped.items()},
     )
 
 

@@ -71,9 +71,13 @@ class Cell:
         spec = self.spec
         code = self.file.functions().get(self.function, "") if self.file else ""
         if spec.op:
-            ways = (FRAMEWORKS / self.column.folder / f"sweep.{'py' if self.column.language == 'python' else 'rs'}").read_text()
+            half = [
+                ways(FRAMEWORKS, self.column),
+                *sorted(FRAMEWORKS.parent.glob("swept.py" if self.column.language == "python" else "*/*/swept.rs")),
+            ]
             entry = source.entry(spec.folder / "case.py", spec.item)
-            return source.digest(PROTOCOL, self.mode, glue(self.column), ways, self.limit_s, self.column.examples, swept(), entry, code)
+            texts = [file.read_text() for file in half]
+            return source.digest(PROTOCOL, self.mode, glue(self.column), *texts, self.limit_s, self.column.examples, swept(), entry, code)
         if self.file and spec.case.timing:
             code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))
         if self.file and self.column.source:
@@ -108,9 +112,17 @@ def glue_files(frameworks: Path, column: Column) -> list[Path]:
     if column.language == "python":
         return [folder / "adapter.py"]
     glues = {path.stem.partition("@")[2]: path for path in folder.glob("glue*.rs")}
-    others = sorted(path for path in folder.glob("*.rs") if path not in glues.values())
+    others = sorted(path for path in folder.glob("*.rs") if path not in glues.values() and not path.name.startswith("sweep"))
     since = sorted((v for v in glues if not v or not_before(column.version, v)), key=lambda v: release_key(v or "0"))
     return [frameworks / "probe_rs" / "protocol.rs", *others, *(glues[v] for v in since[-1:])]
+
+
+def ways(frameworks: Path, column: Column) -> Path:
+    """The file of a framework's gradients and views, which its sweep goes by; for Rust of the version that its glue is of."""
+    folder = frameworks / column.folder
+    if column.language == "python":
+        return folder / "sweep.py"
+    return folder / glue_files(frameworks, column)[-1].name.replace("glue", "sweep")
 
 
 def run_files(folder: Path) -> list[RunFile]:
@@ -194,9 +206,11 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
 def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
     function = "step" if spec.case.timing else (spec.item or "run")
     able: dict[str, RunFile | None] = {variant: f for variant, f in files.items() if function in f.functions()}
+    if spec.op and not column.swept:
+        return []
     if spec.op:
-        modes = ["eager", *(["compiled"] if column.compiles else [])]
-        return [Cell(spec=spec, variant=v, dtype=SWEPT, mode=m, column=column, file=f) for v, f in sorted(able.items()) for m in modes]
+        both = ["eager", *(["compiled"] if column.compiles else [])]
+        return [Cell(spec=spec, variant=v, dtype=SWEPT, mode=m, column=column, file=f) for v, f in sorted(able.items()) for m in both]
     if not able:
         if column.source and column.framework not in spec.absent:
             return []  # a framework of ours is asked what it is for; nobody is to write the rest

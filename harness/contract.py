@@ -51,8 +51,14 @@ def load(folder: Path) -> list[Spec]:
 def _swept(sweep: Sweep, folder: Path) -> list[Spec]:
     """The rows of a sweep: what they are asked and how they are judged is in their `Op`."""
     tol = {SWEPT: Tol(rtol=0.0, atol=0.0, why="each example's own bound: harness/sweep/reference.py")}
-    limits = {"limit_s": sweep.limit_s, "limit_gb": sweep.limit_gb}
-    case = Case(claim=sweep.claim, failure=sweep.failure, tol=tol, tracker=sweep.tracker, **limits)
+    case = Case(
+        claim=sweep.claim,
+        failure=sweep.failure,
+        tol=tol,
+        tracker=sweep.tracker,
+        limit_s=sweep.limit_s,
+        limit_gb=sweep.limit_gb,
+    )
     if case.failure not in FAILURES:
         raise BadInput(f"{folder.name}: failure={case.failure!r}", f"one of {', '.join(FAILURES)}", "choose the class it belongs to")
     unset = {k: getattr(case, k) for k in ("checks", "batch", "explained", "absent", "documented", "device")}

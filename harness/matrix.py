@@ -114,7 +114,8 @@ class Matrix:
     def _same(self, cell: Cell, answer: Record) -> bool:
         """Whether an earlier answer is one to today's question, of today's environment."""
         environment = self.asker.environment(cell)
-        return answer["asked"] == cell.asked and answer["status"] != "error" and answer["environment"]["lock"] == environment.lock
+        same_lock: bool = answer["environment"]["lock"] == environment.lock
+        return same_lock and answer["status"] != "error" and answer["asked"] == cell.asked
 
     def answer(self, cell_id: str) -> Record | None:
         """The record of a cell; None where the budget is used up."""

@@ -35,6 +35,7 @@ class Column:
     adapter: str = ""  # the framework whose adapter serves it, where it is not its own
     source: str = ""  # where the framework is a folder of ours, not a package of a registry: that folder
     examples: tuple[int, int] = (60, 4)  # of an operation of a sweep: eager, and compiled, where each is a compiler's run
+    swept: bool = True  # whether its operations are swept
     dtypes: tuple[str, ...] = ()  # the float types its tensors have, for a sweep; none: all
     failures: tuple[str, ...] = ()  # what it can have at all: only cases of these classes are asked; none: every case
     tags: tuple[str, ...] = ()

@@ -69,8 +69,9 @@ class _Crate:
     cut: dict[str, list[str]] = field(default_factory=dict)  # run file -> the items blanked in its copy
 
 
-def build(project: Project, column: Column, files: Sequence[RustFile], *, local: Path | None = None) -> Built:
-    """Build the column's binary from its pins, or from a maintainer's checkout; what does not compile is in ``dropped``.
+def build(project: Project, column: Column, files: Sequence[RustFile], *, local: Path | None = None, sweep: bool = False) -> Built:
+    """Build the column's binary from its pins, or from a maintainer's checkout; what does not compile is in ``dropped``. With ``sweep``, that of the
+    operations of sweeps: many small functions, so it is compiled without optimization beside optimized dependencies.
 
     Raises:
         CannotBuild: a tool, the registry, a dependency or the glue; never a run file.
@@ -80,9 +81,11 @@ def build(project: Project, column: Column, files: Sequence[RustFile], *, local:
     column = dataclasses.replace(column, local=str(local.resolve())) if local else column
     env = cargo.environment(project.environments.resolve() / "target")
     tools = {tool: cargo.version(tool, env) for tool in ("cargo", "rustc")}
-    crate = _make(project, column, env)
+    crate = _make(project, column, env, sweep=sweep)
     files = [dataclasses.replace(file, path=file.path.resolve()) for file in files]
     shared = [path.resolve() for path in cell.glue_files(project.frameworks, column)]
+    if sweep:
+        shared = [shared[0], shared[0].with_name("swept.rs"), *shared[1:-1], cell.ways(project.frameworks, column).resolve()]
     # Told by content: cargo goes by dates, and a file put back with its old date would leave a stale binary.
     texts = [
         path.read_text() for path in (crate.folder / "Cargo.toml", crate.folder / "pinned.lock", *shared, *(file.path for file in files))
@@ -137,16 +140,18 @@ def _name(column: Column) -> str:
     return "probe-" + re.sub(r"[^a-z0-9]+", "-", column.id)
 
 
-def _make(project: Project, column: Column, env: dict[str, str]) -> _Crate:
-    folder = project.environments.resolve() / "rust" / column.id
+def _make(project: Project, column: Column, env: dict[str, str], *, sweep: bool) -> _Crate:
+    folder = project.environments.resolve() / "rust" / (column.id + ("-sweep" if sweep else ""))
     # Columns share a target folder, where cargo leaves another crate's binary of the same name in place without a word.
-    binary = _name(column) + ("" if project.root.resolve() == ROOT else f"-{digest(project.root.resolve())[:6]}")
+    binary = (
+        _name(column) + ("-sweep" if sweep else "") + ("" if project.root.resolve() == ROOT else f"-{digest(project.root.resolve())[:6]}")
+    )
     found = cargo.checkout(Path(column.local), column.crates, env) if column.local else {}
     try:
         pinned = (project.locks / column.lock).read_text()
     except FileNotFoundError:
         raise CannotBuild("install", f"no {column.lock} in {project.locks}", "the column's lock", "python3 noxfile.py -s lock") from None
-    _write(folder / "Cargo.toml", _manifest(column, binary, {crate: path for crate, (path, _) in found.items()}))
+    _write(folder / "Cargo.toml", _manifest(column, binary, {crate: path for crate, (path, _) in found.items()}, sweep=sweep))
     # A checkout's lock moves on from the pinned one: it is laid down again only when that one changes.
     if _write(folder / "pinned.lock", pinned) or not column.local:
         _write(folder / "Cargo.lock", pinned)
@@ -154,12 +159,13 @@ def _make(project: Project, column: Column, env: dict[str, str]) -> _Crate:
     return _Crate(column=column, project=project, folder=folder, binary=binary, versions=versions)
 
 
-def _manifest(column: Column, binary: str, paths: dict[str, Path]) -> str:
+def _manifest(column: Column, binary: str, paths: dict[str, Path], *, sweep: bool = False) -> str:
     own = "".join(f"{json.dumps(feature)} = []\n" for feature in column.features)  # what the glue tells the backends apart by
     features = f", default-features = false, features = {json.dumps(list(column.features))}" if column.features else ""
     sources = {crate: f"path = {_quoted(paths[crate])}" if crate in paths else f'version = "={column.version}"' for crate in column.crates}
     # On wgpu the time is the driver's; optimizing each cell's instances of the backend took rustc ten minutes.
-    quick = f'[profile.release.package."{_name(column)}"]\nopt-level = 1\n\n' if "wgpu" in column.features else ""
+    level = 0 if sweep else 1 if "wgpu" in column.features else None
+    quick = f'[profile.release.package."{_name(column)}"]\nopt-level = {level}\n\n' if level is not None else ""
     dependencies = "".join(f"{crate} = {{ {source}{features} }}\n" for crate, source in sources.items())
     return (
         f'[package]\nname = "{_name(column)}"\nversion = "0.0.0"\nedition = "2021"\npublish = false\n\n'
@@ -172,7 +178,7 @@ def _manifest(column: Column, binary: str, paths: dict[str, Path]) -> str:
 def _main_rs(crate: _Crate, shared: list[Path], files: list[RustFile], sources: str) -> str:
     """The generated root: one line a file and one line a function, so that an error there names its cell."""
     text = ["// Generated by harness/rust.py.", "#![allow(warnings)]", '#![recursion_limit = "256"]']
-    text += [f"#[path = {_quoted(path)}] #[macro_use] mod {path.stem.partition('@')[0]};" for path in shared]
+    text += [f"#[path = {_quoted(path)}] #[macro_use] mod {_module(path)};" for path in shared]
     table: list[tuple[RustFile, str, str]] = []
     crate.lines, crate.paths = {}, {}
     for number, file in enumerate(files):
@@ -194,6 +200,12 @@ def _main_rs(crate: _Crate, shared: list[Path], files: list[RustFile], sources: 
         text.append(line)
         crate.lines[len(text)] = (file, function)
     return "\n".join([*text, "];", "", "fn main() {", "    protocol::main(&PROBE)", "}", ""])
+
+
+def _module(path: Path) -> str:
+    """A shared file's module; a sweep's stands in the place of the glue."""
+    name = path.stem.partition("@")[0]
+    return "glue" if name == "sweep" else name
 
 
 def _quoted(path: Path) -> str:

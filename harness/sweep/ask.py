@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from harness import verdict
 from harness.case import Finding, as_dtype
+from harness.cell import ways
 from harness.environment import Environment
 from harness.sweep.explore import Explored, Found, Reply, explore
 from harness.sweep.op import Example
@@ -155,7 +156,7 @@ class _Asking:
             {
                 f"{number}/{name}": array
                 for number, example in enumerate(examples)
-                for name, array in as_dtype(_given(example), example.dtype).items()
+                for name, array in _given(example, wide=self.cell.column.language == "rust").items()
             },
             inputs,
         )
@@ -166,7 +167,7 @@ class _Asking:
         request: dict[str, Any] = {
             "do": "sweep",
             "swept": str(CHILD),
-            "ways": str(asker.project.frameworks / cell.column.folder / "sweep.py"),
+            "ways": str(ways(asker.project.frameworks, cell.column)),
             "file": str(cell.file.path),
             "function": cell.function,
             "inputs": inputs,
@@ -180,8 +181,10 @@ class _Asking:
         }
         if self.environment.swept:
             key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
-            request["command"] = [self.environment.swept, "ask", key, examples[0].dtype, inputs, outputs, "{reply}", json.dumps(listed)]
+            request["command"] = [self.environment.swept, "ask", key, examples[0].dtype, inputs, outputs, "{reply}", "null"]
         reply = asker.worker(cell, self.environment).ask(request)
+        if "facts" in reply:
+            reply.setdefault("said", reply["facts"].pop("said", []))  # a probe has no other place for it
         if cell.mode == "compiled" and reply["end"] in ("signal", "hang", "memory"):
             shutil.rmtree(asker.compiled(cell), ignore_errors=True)
         asker.framework_cpu_s += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
@@ -196,5 +199,7 @@ class _Asking:
         return {**reply, "outputs": outputs}
 
 
-def _given(example: Example) -> dict[str, Any]:
-    return {**{name: example.buffer(name) for name in example.asked.tensors}, "upstream": example.upstream}
+def _given(example: Example, *, wide: bool) -> dict[str, Any]:
+    """The buffers as they are written; ``wide``: whole numbers and masks in int64, the one such type that candle and Burn both read."""
+    given = as_dtype({**{name: example.buffer(name) for name in example.asked.tensors}, "upstream": example.upstream}, example.dtype)
+    return {k: v.astype(np.int64) if wide and v.dtype.kind in "bui" else v for k, v in given.items()}

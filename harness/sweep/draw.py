@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 from gradarbiter.core import Array
+from harness.sweep.judge import LONG
 from harness.sweep.op import LAYOUTS, USES, Asked, Example, Op
 
 T = TypeVar("T")
@@ -118,7 +119,10 @@ def strategy(op: Op) -> st.SearchStrategy[Example]:
             return Example(asked=asked, dtype=dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True)
         with np.errstate(all="ignore"):
             shape = np.shape(op.forward(**tensors, **asked.attributes))
-        upstream = np.asarray(STYLES["grid"](np.random.default_rng(1), shape))
+        style = (
+            d.choose("grid", "ones") if op.terms(asked) > LONG else "grid"
+        )  # a gradient is a long sum of it, as of a bias or an expanded row
+        upstream = np.asarray(STYLES[style](np.random.default_rng(1), shape))
         return Example(asked=asked, dtype=dtype, layouts=chosen, use=use, upstream=upstream)
 
     return example()

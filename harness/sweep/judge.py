@@ -74,14 +74,14 @@ def _output(op: Op, example: Example, reference: Reference, got: Array | None) -
         yield Fault(kind="value", what="y", got=str(got.shape), want=str(wanted.low.shape), ratio=np.inf)
         return
     for fault in _numbers(op, example, reference, wanted, got.astype(np.float64), "y", "value"):
-        low = example.dtype in ("bfloat16", "float16") and op.terms(example.asked) > LONG
-        short = (
-            fault.kind == "value"
-            and isinstance(fault.got, float)
-            and isinstance(fault.want, float)
-            and abs(fault.got) < 0.75 * abs(fault.want)
-        )
-        yield Fault(**{**fault.__dict__, "kind": "saturates"}) if low and short else fault
+        yield _saturated(op, example, fault)
+
+
+def _saturated(op: Op, example: Example, fault: Fault) -> Fault:
+    """The same fault, or where a long sum in a low type is too small, that it stopped growing."""
+    low = example.dtype in ("bfloat16", "float16") and op.terms(example.asked) > LONG
+    wrong = fault.kind in ("value", "gradient") and isinstance(fault.got, float) and isinstance(fault.want, float)
+    return Fault(**{**fault.__dict__, "kind": "saturates"}) if low and wrong and abs(fault.got) < 0.75 * abs(fault.want) else fault
 
 
 def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted: Wanted, got: Array | None) -> Iterator[Fault]:
@@ -108,7 +108,7 @@ def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted:
         ):
             yield Fault(**{**fault.__dict__, "kind": "not accumulated"})
         else:
-            yield fault
+            yield _saturated(op, example, fault)
 
 
 def _scalar(got: Array | None, shape: tuple[int, ...]) -> Array | None:

@@ -41,7 +41,8 @@ class Op:
     composes it of elementary operations; what a type is allowed follows from it (harness/sweep/reference.py). ``terms``: numbers in its longest sum.
     ``gradient``: whether it has one. ``cancels``: input -> size of the terms that a standard backward subtracts from each other, where it is larger than
     the result. ``slack``: an allowed error of the output that is no rounding, such as that of a statistic, with its derivation beside it. ``invalid``:
-    arguments that only a refusal answers rightly. ``documented``: framework -> (link, why, forward), another definition.
+    arguments that only a refusal answers rightly. ``documented``: framework -> (link, why, forward), another definition. ``held``: where a part of it is
+    held constant (detached, a row that is padding), tensors -> the function of the same arguments that is differentiated at them.
     """
 
     forward: Callable[..., Array]
@@ -55,6 +56,7 @@ class Op:
     slack: Callable[[Asked], float] = lambda _: 0.0
     invalid: Callable[[Asked], bool] = lambda _: False
     documented: Mapping[str, tuple[str, str, Callable[..., Array]]] = field(default_factory=dict)
+    held: Callable[[Mapping[str, Array]], Callable[..., Array]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,6 +65,11 @@ def ask(op: Op, example: Example) -> Reference:
     def forward(**moved: Array) -> Array:
         return times * np.asarray(op.forward(**{**tensors, **moved}, **attributes), dtype=np.float64)
 
+    part = op.held(tensors) if op.held else op.forward
+
+    def differentiated(**moved: Array) -> Array:
+        return times * np.asarray(part(**{**tensors, **moved}, **attributes), dtype=np.float64)
+
     rng = np.random.default_rng(0)
     want = forward()
     change = np.zeros(want.shape)
@@ -76,7 +81,7 @@ def ask(op: Op, example: Example) -> Reference:
     if op.gradient:
         for name in example.floats:
             cancelled = op.cancels(example.asked, times * np.abs(example.upstream)).get(name, 0.0)
-            gradients[name] = dataclasses.replace(_gradient(forward, tensors, name, example, rng), cancelled=cancelled)
+            gradients[name] = dataclasses.replace(_gradient(differentiated, tensors, name, example, rng), cancelled=cancelled)
     return Reference(output=output, gradients=gradients)
 
 

@@ -1,0 +1,326 @@
+//! burn to 0.22: gradients of any function of tensors, and the views a buffer can be seen through; in place of glue.rs in a sweep's probe.
+
+use crate::protocol::Refusal;
+use crate::swept::{self, Attributes, Example};
+use crate::tensors;
+use burn::backend::{Autodiff, NdArray};
+use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::{Bool, Int, Tensor, TensorData};
+use safetensors::tensor::Dtype;
+use serde_json::{json, Map, Value};
+use std::collections::BTreeMap;
+
+pub type B64 = Autodiff<NdArray<f64>>;
+pub type B32 = Autodiff<NdArray<f32>>;
+
+/// A tensor whose rank is known when it is asked: Burn's is a part of its type.
+#[derive(Clone)]
+pub enum Any<B: Backend> {
+    R1(Tensor<B, 1>),
+    R2(Tensor<B, 2>),
+    R3(Tensor<B, 3>),
+    R4(Tensor<B, 4>),
+    R5(Tensor<B, 5>),
+}
+
+/// The same expression for a tensor of any rank.
+#[macro_export]
+macro_rules! each_rank {
+    ($any:expr, $x:ident => $body:expr) => {
+        match $any {
+            $crate::glue::Any::R1($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R2($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R3($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R4($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R5($x) => $crate::glue::Any::from($body),
+        }
+    };
+}
+
+macro_rules! rank {
+    ($variant:ident, $d:literal) => {
+        impl<B: Backend> From<Tensor<B, $d>> for Any<B> {
+            fn from(tensor: Tensor<B, $d>) -> Self {
+                Any::$variant(tensor)
+            }
+        }
+        impl<B: Backend> From<Any<B>> for Tensor<B, $d> {
+            fn from(any: Any<B>) -> Self {
+                match any {
+                    Any::$variant(tensor) => tensor,
+                    other => panic!("rank {} where {} was asked", other.dims().len(), $d),
+                }
+            }
+        }
+    };
+}
+rank!(R1, 1);
+rank!(R2, 2);
+rank!(R3, 3);
+rank!(R4, 4);
+rank!(R5, 5);
+
+impl<B: Backend> Any<B> {
+    pub fn dims(&self) -> Vec<usize> {
+        match self {
+            Any::R1(x) => x.dims().to_vec(),
+            Any::R2(x) => x.dims().to_vec(),
+            Any::R3(x) => x.dims().to_vec(),
+            Any::R4(x) => x.dims().to_vec(),
+            Any::R5(x) => x.dims().to_vec(),
+        }
+    }
+
+    /// All numbers, in their order.
+    fn flat(self) -> Tensor<B, 1> {
+        match self {
+            Any::R1(x) => x,
+            Any::R2(x) => flatten(x),
+            Any::R3(x) => flatten(x),
+            Any::R4(x) => flatten(x),
+            Any::R5(x) => flatten(x),
+        }
+    }
+
+    fn of(data: TensorData, device: &B::Device) -> Self {
+        match data.shape.len() {
+            0 => Tensor::<B, 1>::from_data(shaped(data, vec![1]), device).into(),
+            1 => Tensor::<B, 1>::from_data(data, device).into(),
+            2 => Tensor::<B, 2>::from_data(data, device).into(),
+            3 => Tensor::<B, 3>::from_data(data, device).into(),
+            4 => Tensor::<B, 4>::from_data(data, device).into(),
+            5 => Tensor::<B, 5>::from_data(data, device).into(),
+            more => panic!("no tensors of rank {more} in harness/frameworks/burn/sweep.rs"),
+        }
+    }
+}
+
+fn flatten<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, 1> {
+    let size = x.shape().num_elements();
+    x.reshape([size])
+}
+
+/// What an operation answers: numbers, whole numbers or truths.
+pub enum Answer<B: Backend> {
+    Float(Any<B>),
+    Data(TensorData),
+}
+
+impl<B: Backend> From<Any<B>> for Answer<B> {
+    fn from(any: Any<B>) -> Self {
+        Answer::Float(any)
+    }
+}
+macro_rules! answers {
+    ($($d:literal)+) => { $(
+        impl<B: Backend> From<Tensor<B, $d>> for Answer<B> {
+            fn from(tensor: Tensor<B, $d>) -> Self { Answer::Float(tensor.into()) }
+        }
+        impl<B: Backend> From<Tensor<B, $d, Int>> for Answer<B> {
+            fn from(tensor: Tensor<B, $d, Int>) -> Self { Answer::Data(tensor.into_data().convert::<i64>()) }
+        }
+        impl<B: Backend> From<Tensor<B, $d, Bool>> for Answer<B> {
+            fn from(tensor: Tensor<B, $d, Bool>) -> Self { Answer::Data(tensor.int().into_data().convert::<i64>()) }
+        }
+    )+ };
+}
+answers!(1 2 3 4 5);
+
+/// The arguments of a call: tensors of floats, and whole numbers and masks as data.
+pub struct Tensors<B: Backend> {
+    floats: BTreeMap<String, Any<B>>,
+    whole: BTreeMap<String, TensorData>,
+    pub device: B::Device,
+}
+
+impl<B: Backend> Tensors<B> {
+    /// A tensor of floats, of whatever rank it has.
+    pub fn any(&self, name: &str) -> Any<B> {
+        self.floats[name].clone()
+    }
+
+    /// A tensor of floats of rank D.
+    pub fn float<const D: usize>(&self, name: &str) -> Tensor<B, D>
+    where
+        Tensor<B, D>: From<Any<B>>,
+    {
+        self.any(name).into()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.floats.contains_key(name) || self.whole.contains_key(name)
+    }
+
+    /// The sizes of any tensor's axes.
+    pub fn dims(&self, name: &str) -> Vec<usize> {
+        self.floats
+            .get(name)
+            .map_or_else(|| self.whole[name].shape.to_vec(), |any| any.dims())
+    }
+
+    pub fn int<const D: usize>(&self, name: &str) -> Tensor<B, D, Int> {
+        Tensor::from_data(self.whole[name].clone(), &self.device)
+    }
+
+    pub fn mask<const D: usize>(&self, name: &str) -> Tensor<B, D, Bool> {
+        self.int::<D>(name).equal_elem(1)
+    }
+}
+
+/// What a run file's function must be, for each backend it is asked on.
+#[derive(Clone, Copy)]
+pub struct Run {
+    pub float64: fn(&Tensors<B64>, &Attributes) -> Answer<B64>,
+    pub float32: fn(&Tensors<B32>, &Attributes) -> Answer<B32>,
+}
+
+macro_rules! run {
+    ($($function:ident)::+) => {
+        crate::glue::Run {
+            float64: |t, a| $($function)::+::<crate::glue::B64>(t, a).into(),
+            float32: |t, a| $($function)::+::<crate::glue::B32>(t, a).into(),
+        }
+    };
+}
+
+pub struct Inputs {
+    tensors: tensors::Tensors,
+    examples: Vec<Example>,
+    dtype: String,
+}
+
+pub fn load(path: &str, dtype: &str) -> Result<Inputs, Refusal> {
+    Ok(Inputs {
+        tensors: tensors::read(path, element(dtype))?,
+        examples: swept::examples(path)?,
+        dtype: dtype.to_string(),
+    })
+}
+
+/// Of the floats of a file; an operation on whole numbers has upstream gradients of float64 beside it, which nobody asks.
+fn element(dtype: &str) -> Dtype {
+    match dtype {
+        "float32" => Dtype::F32,
+        _ => Dtype::F64,
+    }
+}
+
+pub fn call(run: Run, inputs: &Inputs) -> Result<tensors::Tensors, Refusal> {
+    Ok(swept::each(&inputs.examples, |example| {
+        match inputs.dtype.as_str() {
+            "float64" | "int64" => one(run.float64, example, &inputs.tensors),
+            "float32" => one(run.float32, example, &inputs.tensors),
+            other => Err(format!("no backend of {other} here")),
+        }
+    }))
+}
+
+fn one<B: AutodiffBackend>(
+    run: fn(&Tensors<B>, &Attributes) -> Answer<B>,
+    example: &Example,
+    stored: &tensors::Tensors,
+) -> Result<tensors::Tensors, String> {
+    let device = B::Device::default();
+    let mut leaves = BTreeMap::new();
+    let mut given = Tensors {
+        floats: BTreeMap::new(),
+        whole: BTreeMap::new(),
+        device: device.clone(),
+    };
+    for (name, shape) in &example.tensors {
+        let data = stored[&example.stored(name)].clone();
+        if !example.floats.contains(name) {
+            given.whole.insert(name.clone(), data);
+            continue;
+        }
+        let leaf = match Any::<B>::of(data, &device) {
+            Any::R1(x) => Any::R1(x.require_grad()),
+            Any::R2(x) => Any::R2(x.require_grad()),
+            Any::R3(x) => Any::R3(x.require_grad()),
+            Any::R4(x) => Any::R4(x.require_grad()),
+            Any::R5(x) => Any::R5(x.require_grad()),
+        };
+        let seen = each_rank!(leaf.clone(), x => {
+            let seen = view(x, example.layout(name), shape);
+            if example.chain { seen.clone() + seen } else { seen }
+        });
+        leaves.insert(name.clone(), leaf);
+        given.floats.insert(name.clone(), seen);
+    }
+    let y = match run(&given, &example.attributes) {
+        Answer::Data(data) => return Ok(BTreeMap::from([("y".to_string(), data)])),
+        Answer::Float(y) if example.twice => each_rank!(y, x => x.clone() + x),
+        Answer::Float(y) => y,
+    };
+    let upstream = stored[&example.stored("upstream")].clone();
+    // Burn keeps an axis that it reduces: the numbers are compared in the shape that was asked.
+    let shape = if upstream.shape.iter().product::<usize>() == y.dims().iter().product::<usize>() {
+        upstream.shape.to_vec()
+    } else {
+        y.dims()
+    };
+    let mut out = BTreeMap::new();
+    let flat = y.flat();
+    if example.gradient {
+        let size = upstream.shape.iter().product();
+        let upstream = Tensor::<B, 1>::from_data(shaped(upstream, vec![size]), &device);
+        let grads = (flat.clone() * upstream).sum().backward();
+        for (name, leaf) in leaves {
+            let gradient = match leaf {
+                Any::R1(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R2(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R3(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R4(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R5(x) => x.grad(&grads).map(|g| g.into_data()),
+            };
+            out.extend(gradient.map(|g| (format!("d{name}"), g)));
+        }
+    }
+    out.insert("y".to_string(), shaped(flat.into_data(), shape));
+    Ok(out)
+}
+
+fn shaped(mut data: TensorData, shape: Vec<usize>) -> TensorData {
+    data.shape = shape.into();
+    data
+}
+
+fn view<B: Backend, const D: usize>(
+    buffer: Tensor<B, D>,
+    layout: &str,
+    shape: &[usize],
+) -> Tensor<B, D> {
+    match layout {
+        "transposed" => buffer.swap_dims(D - 2, D - 1),
+        "strided" => {
+            let every: Vec<i64> = (0..shape[D - 1] as i64).map(|i| 2 * i).collect();
+            let every = Tensor::<B, 1, Int>::from_ints(every.as_slice(), &buffer.device());
+            buffer.select(D - 1, every)
+        }
+        "offset" => buffer.narrow(0, 1, shape[0]),
+        "broadcast" => {
+            let sizes: [usize; D] = shape.try_into().expect("a shape of the tensor's rank");
+            buffer.expand(sizes)
+        }
+        _ => buffer,
+    }
+}
+
+pub fn save(out: tensors::Tensors, path: &str) -> Result<(), String> {
+    let parts = out
+        .iter()
+        .map(|(name, data)| (name, data.dtype, data.shape.to_vec(), data.as_bytes()));
+    tensors::write(parts, path)
+}
+
+pub fn facts(dtype: &str) -> Map<String, Value> {
+    let backend = if dtype == "float32" {
+        B32::name(&Default::default())
+    } else {
+        B64::name(&Default::default())
+    };
+    Map::from_iter([
+        ("backend".to_string(), json!(backend)),
+        ("said".to_string(), json!(swept::said())),
+    ])
+}

@@ -1,0 +1,312 @@
+//! burn from 0.23 on: gradients of any function of tensors, and the views a buffer can be seen through; in place of glue.rs in a sweep's probe.
+
+use crate::protocol::Refusal;
+use crate::swept::{self, Attributes, Example};
+use crate::tensors;
+use burn::tensor::{Bool, Device, FloatDType, Int, Tensor, TensorData};
+use safetensors::tensor::Dtype;
+use serde_json::{json, Map, Value};
+use std::collections::BTreeMap;
+
+/// A tensor whose rank is known when it is asked: Burn's is a part of its type.
+#[derive(Clone)]
+pub enum Any {
+    R1(Tensor<1>),
+    R2(Tensor<2>),
+    R3(Tensor<3>),
+    R4(Tensor<4>),
+    R5(Tensor<5>),
+}
+
+/// The same expression for a tensor of any rank.
+#[macro_export]
+macro_rules! each_rank {
+    ($any:expr, $x:ident => $body:expr) => {
+        match $any {
+            $crate::glue::Any::R1($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R2($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R3($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R4($x) => $crate::glue::Any::from($body),
+            $crate::glue::Any::R5($x) => $crate::glue::Any::from($body),
+        }
+    };
+}
+
+macro_rules! rank {
+    ($variant:ident, $d:literal) => {
+        impl From<Tensor<$d>> for Any {
+            fn from(tensor: Tensor<$d>) -> Self {
+                Any::$variant(tensor)
+            }
+        }
+        impl From<Any> for Tensor<$d> {
+            fn from(any: Any) -> Self {
+                match any {
+                    Any::$variant(tensor) => tensor,
+                    other => panic!("rank {} where {} was asked", other.dims().len(), $d),
+                }
+            }
+        }
+    };
+}
+rank!(R1, 1);
+rank!(R2, 2);
+rank!(R3, 3);
+rank!(R4, 4);
+rank!(R5, 5);
+
+impl Any {
+    pub fn dims(&self) -> Vec<usize> {
+        match self {
+            Any::R1(x) => x.dims().to_vec(),
+            Any::R2(x) => x.dims().to_vec(),
+            Any::R3(x) => x.dims().to_vec(),
+            Any::R4(x) => x.dims().to_vec(),
+            Any::R5(x) => x.dims().to_vec(),
+        }
+    }
+
+    /// All numbers, in their order.
+    fn flat(self) -> Tensor<1> {
+        match self {
+            Any::R1(x) => x,
+            Any::R2(x) => flatten(x),
+            Any::R3(x) => flatten(x),
+            Any::R4(x) => flatten(x),
+            Any::R5(x) => flatten(x),
+        }
+    }
+
+    fn of(data: TensorData, device: &Device) -> Self {
+        match data.shape().len() {
+            0 => Tensor::<1>::from_data(shaped(data, vec![1]), device).into(),
+            1 => Tensor::<1>::from_data(data, device).into(),
+            2 => Tensor::<2>::from_data(data, device).into(),
+            3 => Tensor::<3>::from_data(data, device).into(),
+            4 => Tensor::<4>::from_data(data, device).into(),
+            5 => Tensor::<5>::from_data(data, device).into(),
+            more => panic!("no tensors of rank {more} in harness/frameworks/burn/sweep.rs"),
+        }
+    }
+}
+
+fn flatten<const D: usize>(x: Tensor<D>) -> Tensor<1> {
+    let size = x.shape().num_elements();
+    x.reshape([size])
+}
+
+/// What an operation answers: numbers, whole numbers or truths.
+pub enum Answer {
+    Float(Any),
+    Data(TensorData),
+}
+
+impl From<Any> for Answer {
+    fn from(any: Any) -> Self {
+        Answer::Float(any)
+    }
+}
+macro_rules! answers {
+    ($($d:literal)+) => { $(
+        impl From<Tensor<$d>> for Answer {
+            fn from(tensor: Tensor<$d>) -> Self { Answer::Float(tensor.into()) }
+        }
+        impl From<Tensor<$d, Int>> for Answer {
+            fn from(tensor: Tensor<$d, Int>) -> Self { Answer::Data(tensor.into_data().convert::<i64>()) }
+        }
+        impl From<Tensor<$d, Bool>> for Answer {
+            fn from(tensor: Tensor<$d, Bool>) -> Self { Answer::Data(tensor.int().into_data().convert::<i64>()) }
+        }
+    )+ };
+}
+answers!(1 2 3 4 5);
+
+/// The arguments of a call: tensors of floats, and whole numbers and masks as data.
+pub struct Tensors {
+    floats: BTreeMap<String, Any>,
+    whole: BTreeMap<String, TensorData>,
+    pub device: Device,
+}
+
+impl Tensors {
+    /// A tensor of floats, of whatever rank it has.
+    pub fn any(&self, name: &str) -> Any {
+        self.floats[name].clone()
+    }
+
+    /// A tensor of floats of rank D.
+    pub fn float<const D: usize>(&self, name: &str) -> Tensor<D>
+    where
+        Tensor<D>: From<Any>,
+    {
+        self.any(name).into()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.floats.contains_key(name) || self.whole.contains_key(name)
+    }
+
+    /// The sizes of any tensor's axes.
+    pub fn dims(&self, name: &str) -> Vec<usize> {
+        self.floats
+            .get(name)
+            .map_or_else(|| self.whole[name].shape().to_vec(), |any| any.dims())
+    }
+
+    pub fn int<const D: usize>(&self, name: &str) -> Tensor<D, Int> {
+        Tensor::from_data(self.whole[name].clone(), &self.device)
+    }
+
+    pub fn mask<const D: usize>(&self, name: &str) -> Tensor<D, Bool> {
+        self.int::<D>(name).equal_elem(1)
+    }
+}
+
+/// What a run file's function must be.
+pub type Run = fn(&Tensors, &Attributes) -> Answer;
+
+macro_rules! run {
+    ($($function:ident)::+) => {
+        |t, a| $($function)::+(t, a).into()
+    };
+}
+
+pub struct Inputs {
+    tensors: tensors::Tensors,
+    examples: Vec<Example>,
+    dtype: String,
+}
+
+pub fn load(path: &str, dtype: &str) -> Result<Inputs, Refusal> {
+    Ok(Inputs {
+        tensors: tensors::read(path, element(dtype).1)?,
+        examples: swept::examples(path)?,
+        dtype: dtype.to_string(),
+    })
+}
+
+/// Of the floats of a file; an operation on whole numbers has upstream gradients of float64 beside it, which nobody asks.
+fn element(dtype: &str) -> (FloatDType, Dtype) {
+    match dtype {
+        "float32" => (FloatDType::F32, Dtype::F32),
+        "bfloat16" => (FloatDType::BF16, Dtype::BF16),
+        "float16" => (FloatDType::F16, Dtype::F16),
+        _ => (FloatDType::F64, Dtype::F64),
+    }
+}
+
+pub fn call(run: Run, inputs: &Inputs) -> Result<tensors::Tensors, Refusal> {
+    let mut device = Device::flex();
+    device
+        .configure(element(&inputs.dtype).0)
+        .map_err(|bad| Refusal::Framework(bad.to_string()))?;
+    let device = device.autodiff();
+    Ok(swept::each(&inputs.examples, |example| {
+        one(run, example, &inputs.tensors, &device)
+    }))
+}
+
+fn one(
+    run: Run,
+    example: &Example,
+    stored: &tensors::Tensors,
+    device: &Device,
+) -> Result<tensors::Tensors, String> {
+    let mut leaves = BTreeMap::new();
+    let mut given = Tensors {
+        floats: BTreeMap::new(),
+        whole: BTreeMap::new(),
+        device: device.clone(),
+    };
+    for (name, shape) in &example.tensors {
+        let data = stored[&example.stored(name)].clone();
+        if !example.floats.contains(name) {
+            given.whole.insert(name.clone(), data);
+            continue;
+        }
+        let leaf = match Any::of(data, device) {
+            Any::R1(x) => Any::R1(x.require_grad()),
+            Any::R2(x) => Any::R2(x.require_grad()),
+            Any::R3(x) => Any::R3(x.require_grad()),
+            Any::R4(x) => Any::R4(x.require_grad()),
+            Any::R5(x) => Any::R5(x.require_grad()),
+        };
+        let seen = each_rank!(leaf.clone(), x => {
+            let seen = view(x, example.layout(name), shape);
+            if example.chain { seen.clone() + seen } else { seen }
+        });
+        leaves.insert(name.clone(), leaf);
+        given.floats.insert(name.clone(), seen);
+    }
+    let y = match run(&given, &example.attributes) {
+        Answer::Data(data) => return Ok(BTreeMap::from([("y".to_string(), data)])),
+        Answer::Float(y) if example.twice => each_rank!(y, x => x.clone() + x),
+        Answer::Float(y) => y,
+    };
+    let upstream = stored[&example.stored("upstream")].clone();
+    // Burn keeps an axis that it reduces: the numbers are compared in the shape that was asked.
+    let shape = if upstream.shape().iter().product::<usize>() == y.dims().iter().product::<usize>()
+    {
+        upstream.shape().to_vec()
+    } else {
+        y.dims()
+    };
+    let mut out = BTreeMap::new();
+    let flat = y.flat();
+    if example.gradient {
+        let size = upstream.shape().iter().product();
+        let upstream = Tensor::<1>::from_data(shaped(upstream, vec![size]), device);
+        let grads = (flat.clone() * upstream).sum().backward();
+        for (name, leaf) in leaves {
+            let gradient = match leaf {
+                Any::R1(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R2(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R3(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R4(x) => x.grad(&grads).map(|g| g.into_data()),
+                Any::R5(x) => x.grad(&grads).map(|g| g.into_data()),
+            };
+            out.extend(gradient.map(|g| (format!("d{name}"), g)));
+        }
+    }
+    out.insert("y".to_string(), shaped(flat.into_data(), shape));
+    Ok(out)
+}
+
+fn shaped(data: TensorData, shape: Vec<usize>) -> TensorData {
+    let (bytes, _, dtype) = data.into_parts();
+    TensorData::from_bytes(bytes, shape, dtype)
+}
+
+fn view<const D: usize>(buffer: Tensor<D>, layout: &str, shape: &[usize]) -> Tensor<D> {
+    match layout {
+        "transposed" => buffer.swap_dims(D - 2, D - 1),
+        "strided" => {
+            let every: Vec<i64> = (0..shape[D - 1] as i64).map(|i| 2 * i).collect();
+            let every = Tensor::<1, Int>::from_ints(every.as_slice(), &buffer.device());
+            buffer.select(D - 1, every)
+        }
+        "offset" => buffer.narrow(0, 1, shape[0]),
+        "broadcast" => {
+            let sizes: [usize; D] = shape.try_into().expect("a shape of the tensor's rank");
+            buffer.expand(sizes)
+        }
+        _ => buffer,
+    }
+}
+
+pub fn save(out: tensors::Tensors, path: &str) -> Result<(), String> {
+    let parts = out
+        .iter()
+        .map(|(name, data)| (name, data.dtype(), data.shape().to_vec(), data.as_bytes()));
+    tensors::write(parts, path)
+}
+
+pub fn facts(_dtype: &str) -> Map<String, Value> {
+    Map::from_iter([
+        (
+            "backend".to_string(),
+            json!(format!("{:?}", Device::flex())),
+        ),
+        ("said".to_string(), json!(swept::said())),
+    ])
+}
