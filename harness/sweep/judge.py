@@ -80,8 +80,9 @@ def _output(op: Op, example: Example, reference: Reference, got: Array | None) -
 def _saturated(op: Op, example: Example, fault: Fault) -> Fault:
     """The same fault, or where a long sum in a low type is too small, that it stopped growing."""
     low = example.dtype in ("bfloat16", "float16") and op.terms(example.asked) > LONG
-    wrong = fault.kind in ("value", "gradient") and isinstance(fault.got, float) and isinstance(fault.want, float)
-    return Fault(**{**fault.__dict__, "kind": "saturates"}) if low and wrong and abs(fault.got) < 0.75 * abs(fault.want) else fault
+    if low and fault.kind in ("value", "gradient") and isinstance(fault.got, float) and isinstance(fault.want, float):
+        return Fault(**{**fault.__dict__, "kind": "saturates"}) if abs(fault.got) < 0.75 * abs(fault.want) else fault
+    return fault
 
 
 def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted: Wanted, got: Array | None) -> Iterator[Fault]:
