@@ -34,7 +34,9 @@ STYLES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
     "large": lambda rng, shape: STYLES["grid"](rng, shape) * 64,
     "small": lambda rng, shape: STYLES["grid"](rng, shape) / 4096,
     "nan": lambda rng, shape: _with(STYLES["grid"](rng, shape), rng, np.nan),
-    "inf": lambda rng, shape: _with(STYLES["grid"](rng, shape), rng, np.inf),
+    "inf": lambda rng, shape: _with(STYLES["grid"](rng, shape), rng, rng.choice([np.inf, -np.inf])),
+    "whole": lambda rng, shape: rng.integers(-2, 4, shape) * 1.0,
+    "masked": lambda rng, shape: np.where(rng.integers(0, 2, shape), STYLES["grid"](rng, shape), -np.inf),
 }
 
 

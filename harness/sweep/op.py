@@ -40,9 +40,10 @@ class Op:
     ``dtypes``: of its floats, or of its whole numbers where they are what it computes. ``roundings``: roundings in series of an implementation that
     composes it of elementary operations; what a type is allowed follows from it (harness/sweep/reference.py). ``terms``: numbers in its longest sum.
     ``gradient``: whether it has one. ``cancels``: input -> size of the terms that a standard backward subtracts from each other, where it is larger than
-    the result. ``slack``: an allowed error of the output that is no rounding, such as that of a statistic, with its derivation beside it. ``invalid``:
-    arguments that only a refusal answers rightly. ``documented``: framework -> (link, why, forward), another definition. ``held``: where a part of it is
-    held constant (detached, a row that is padding), tensors -> the function of the same arguments that is differentiated at them.
+    the result; ``y``: that of a standard forward. ``slack``: an allowed error of the output that is no rounding, such as that of a statistic, with its
+    derivation beside it. ``invalid``: arguments that only a refusal answers rightly. ``documented``: framework -> (link, why, forward), another definition.
+    ``held``: where a part of it is held constant (detached, a row that is padding), tensors -> the function of the same arguments that is differentiated at
+    them.
     """
 
     forward: Callable[..., Array]

@@ -1,8 +1,8 @@
 """What float64 says of an example: the output, its gradients, and how far a right answer may be from either; careful at kinks, jumps and infinities.
 
-**Gradients.** Central differences of ``sum(f(x) * upstream)`` at three steps, extrapolated twice (Richardson): the error falls with the sixth power of the
-step. The same values give the two one-sided derivatives. Where these disagree there is a kink, and anything between them is right; where they grow as the
-step shrinks there is a jump, and nothing is asked.
+**Gradients.** Central differences of ``sum(f(x) * upstream)`` at four steps, extrapolated (Richardson): the error falls with the eighth power of the
+step. The same values give the two one-sided derivatives. Where these disagree there is a kink, and anything between them is right; where they agree with
+each other only, it is the slope that has a kink; where they grow as the step shrinks there is a jump, and nothing is asked.
 
 **Bounds.** A right answer is as good as R roundings to the type, and as an exact answer to inputs that are off by R roundings: R u (|want| + change), where
 the change is that of ``want`` if every input (and, for a gradient, the upstream one) moves by relative u: conditioning, measured. u is the unit roundoff.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from harness.sweep.op import Asked, Example, Op
 
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8, "float16": 2.0**-11}
 STEP = 2.0**-7  # of the widest difference; inputs are multiples of 1/8 or far from kinks, so that none lies between
+STEPS = 4  # each half of the one before
+KINK = 1e-5  # relative: one-sided derivatives of a smooth function agree to 1e-7 where its inputs are 1/8 from a pole
 PLACES = 24  # of one input, at most, whose gradient is asked
 MOVED = 2.0**-20  # relative, to measure the conditioning by
 DRAWS = 3
@@ -36,7 +39,7 @@ class Wanted:
     high: Array
     change: Array  # a unit of relative movement of the inputs
     known: Array  # bool
-    cancelled: Array | float = 0.0  # size of terms that a standard backward subtracts from each other
+    cancelled: Array | float = 0.0  # size of terms that a standard forward or backward subtracts from each other
     total: float | None = (
         None  # at a kink, the derivative if all numbers move together, where that one is smooth: the sum of any valid subgradient
     )
@@ -76,12 +79,14 @@ def ask(op: Op, example: Example) -> Reference:
     for _ in range(DRAWS):
         moved = {name: _moved(tensors[name], rng) for name in example.floats}
         change = np.fmax(change, np.abs(forward(**moved) - want) / MOVED)
-    output = Wanted(low=want, high=want, change=_finite(change), known=np.ones(want.shape, dtype=bool))
+    cancels = op.cancels(example.asked, times * np.abs(example.upstream))
+    output = Wanted(
+        low=want, high=want, change=_finite(change), known=np.ones(want.shape, dtype=bool), cancelled=times * cancels.get("y", 0.0)
+    )
     gradients = {}
     if op.gradient:
         for name in example.floats:
-            cancelled = op.cancels(example.asked, times * np.abs(example.upstream)).get(name, 0.0)
-            gradients[name] = dataclasses.replace(_gradient(differentiated, tensors, name, example, rng), cancelled=cancelled)
+            gradients[name] = dataclasses.replace(_gradient(differentiated, tensors, name, example, rng), cancelled=cancels.get(name, 0.0))
     return Reference(output=output, gradients=gradients)
 
 
@@ -118,36 +123,36 @@ def _slopes(
 ) -> tuple[float | None, float | None]:
     """The derivatives from the left and from the right, of one number or of all together; equal where the function is smooth, None where it jumps."""
     at, value = np.array(tensors[name], dtype=np.float64), tensors[name][place]
-    step = STEP * max(1.0, float(np.max(np.abs(value))))
     one_sided: dict[int, list[float]] = {1: [], -1: []}
-    for halving in range(3):
+    for halving in range(STEPS):
         for sign in (1, -1):
-            moved = sign * step / 2**halving
+            moved = sign * STEP / 2**halving
             at[place] = value + moved
             changed = forward(**{**{n: t for n, t in tensors.items() if n != name}, name: at}) - base
             one_sided[sign].append(float(np.sum(np.where(upstream == 0, 0.0, changed * upstream))) / moved)
     right, left = (np.array(one_sided[sign]) for sign in (1, -1))
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
         return None, None
-    if any(abs(s[2]) > 1.5 * abs(s[1]) > 2 * abs(s[0]) and abs(s[2]) > 1.0 for s in (left, right)):
+    if any(abs(s[-1]) > 1.5 * abs(s[-2]) > 2 * abs(s[-3]) and abs(s[-1]) > 1.0 for s in (left, right)):
         return None, None  # grows as the step shrinks: a jump, or an infinite slope
-    from_left, from_right = (float(_limit(s)) for s in (left, right))
+    from_left, from_right = (float(s @ _to_zero(2.0)) for s in (left, right))
+    smooth = float((right + left) @ _to_zero(4.0)) / 2  # of an odd error nothing is left: a power of the step is two
     size = max(abs(from_left), abs(from_right), float(np.sum(np.abs(upstream)) * 1e-6))
-    if abs(from_right - from_left) > 1e-3 * size:
+    if max(abs(from_right - from_left), abs(smooth - (from_left + from_right) / 2)) > KINK * size:
         return from_left, from_right
-    d = (right + left) / 2
-    smooth = float((64 * d[2] - 20 * d[1] + d[0]) / 45)
     return smooth, smooth
+
+
+@cache
+def _to_zero(ratio: float) -> Array:
+    """Weights of differences at 1, 1/ratio, ... that extrapolate them to 0: the polynomial through them, there."""
+    at = ratio ** -np.arange(STEPS)
+    return np.array([np.prod([other / (other - mine) for other in at if other != mine]) for mine in at])
 
 
 def _moved(values: Array, rng: np.random.Generator) -> Array:
     """Each number a little up or down, by the same share of itself."""
     return values * (1 + MOVED * rng.choice([-1.0, 1.0], values.shape))
-
-
-def _limit(slopes: Array) -> float:
-    """One-sided differences at h, h/2, h/4, extrapolated to 0: the error falls with the third power of the step."""
-    return float((8 * slopes[2] - 6 * slopes[1] + slopes[0]) / 3)
 
 
 def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
