@@ -105,7 +105,10 @@ def _rust(project: Project, column: Column, specs: list[Spec]) -> Environment:
     for spec in {s.id: s for s in specs}.values():
         for variant, file in cell.files_for(cell.run_files(spec.folder), column).items():
             made = rust.RustFile(case=spec.id, variant=variant, path=file.path, functions=tuple(file.functions()))
-            (swept if spec.op else files).append(made)
+            if not spec.op:
+                files.append(made)
+            elif column.swept:
+                swept.append(made)
     local = Path(column.local) if column.local else None
     built = rust.build(project, column, files, local=local)
     operations = rust.build(project, column, swept, local=local, sweep=True) if swept else None

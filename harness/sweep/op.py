@@ -33,7 +33,7 @@ class Asked:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Op:
     """One operation: `forward` is its definition in float64 NumPy, `takes` draws its arguments.
 
