@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from gradarbiter.core import Array
 from harness import verdict
-from harness.case import DTYPES, Arrays, Spec, as_dtype
+from harness.case import DTYPES, SWEPT, Arrays, Spec, as_dtype
+from harness.sweep import mutants as swept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +34,29 @@ def healthy(spec: Spec, dtype: str) -> dict[str, Array]:
 
 def kill_all(spec: Spec) -> Iterator[Outcome]:
     """Judge every mutant of a row, in every dtype. A mutant equal to the healthy answer (a transposed scalar) is none and is not made."""
+    if spec.op:
+        for name, survives in swept.judged(spec.op).items():
+            why = _explained(spec.op.explained, name)
+            yield Outcome(row=spec.row, dtype=SWEPT, mutant=name, killed=not survives, explained=why if survives else "")
+        return
     for dtype in spec.tol:
         right = healthy(spec, dtype)
         for name, wrong in mutants(spec, dtype, right):
             if _same(wrong, right):
                 continue
             survives = verdict.judge(spec, dtype, wrong, framework="").status == "ok"
-            why = next((reason for pattern, reason in spec.explained.items() if fnmatch.fnmatchcase(f"{name}@{dtype}", pattern)), "")
+            why = _explained(spec.explained, f"{name}@{dtype}")
             yield Outcome(row=spec.row, dtype=dtype, mutant=name, killed=not survives, explained=why if survives else "")
+
+
+def _explained(reasons: Mapping[str, str], mutant: str) -> str:
+    return next((reason for pattern, reason in reasons.items() if fnmatch.fnmatchcase(mutant, pattern)), "")
 
 
 def accused(spec: Spec) -> list[str]:
     """Healthy twins that the checks accuse: the rounded reference itself, and the reference computed in the asked type where that is float32 or float64."""
+    if spec.op:
+        return [f"{spec.row}: {what}" for what in swept.accused(spec.op)]
     wrongly = []
     for dtype in spec.tol:
         twins = {"rounded reference": healthy(spec, dtype)}

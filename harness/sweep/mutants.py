@@ -30,16 +30,18 @@ def healthy(op: Op, example: Example) -> dict[str, Array]:
     return {name: as_dtype({name: array}, example.dtype)[name].astype(np.float64) for name, array in made.items()}
 
 
-def survivors(op: Op) -> tuple[int, list[str]]:
-    """How many kinds of wrong answers were made of an operation, and which of them no example objected to."""
+@np.errstate(all="ignore")
+def judged(op: Op) -> dict[str, bool]:
+    """Each kind of wrong answer that could be made of an operation, and whether it survives: no example objects to it."""
     alive: dict[str, bool] = {}
     for example, right in _answers(op):
         for name, wrong in _mutants(op, example, right):
             if alive.get(name, True):
                 alive[name] = not list(judge.faults(op, example, explore.wanted(op, example), wrong))
-    return len(alive), [name for name, lives in alive.items() if lives]
+    return alive
 
 
+@np.errstate(all="ignore")
 def accused(op: Op) -> list[str]:
     """Examples whose rounded reference is accused."""
     return [

@@ -42,6 +42,7 @@ class Op:
     ``gradient``: whether it has one. ``cancels``: input -> size of the terms that a standard backward subtracts from each other, where it is larger than
     the result; ``y``: that of a standard forward. ``slack``: an allowed error of the output that is no rounding, such as that of a statistic, with its
     derivation beside it. ``invalid``: arguments that only a refusal answers rightly. ``documented``: framework -> (link, why, forward), another definition.
+    ``explained``: mutant pattern -> why it may survive.
     ``held``: where a part of it is held constant (detached, a row that is padding), tensors -> the function of the same arguments that is differentiated at
     them.
     """
@@ -57,6 +58,7 @@ class Op:
     slack: Callable[[Asked], float] = lambda _: 0.0
     invalid: Callable[[Asked], bool] = lambda _: False
     documented: Mapping[str, tuple[str, str, Callable[..., Array]]] = field(default_factory=dict)
+    explained: Mapping[str, str] = field(default_factory=dict)
     held: Callable[[Mapping[str, Array]], Callable[..., Array]] | None = None
 
 
