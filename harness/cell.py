@@ -217,7 +217,7 @@ def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
         able[""] = None  # nobody wrote one: a cell that says so
     cells = []
     for variant, file in sorted(able.items()):
-        modes = [(dtype, "eager") for dtype in spec.tol]
+        modes = [(dtype, "eager") for dtype in spec.tol if dtype not in column.unasked]
         if column.compiles and file:
             modes += [(dtype, "compiled") for dtype in spec.case.compiled]
         cells += [Cell(spec=spec, variant=variant, dtype=dtype, mode=mode, column=column, file=file) for dtype, mode in modes]
