@@ -114,7 +114,7 @@ def test_what_a_killed_cell_compiled_is_thrown_away(fakes, asker, body, kept):
     compiling(fakes, "return function")
     (fakes.cases / "scale" / "run_fake.killed.py").write_text(f"import time\n\n\ndef run(x, w, dy):\n    {body}\n")
     asked = cell(fakes, "killed", mode="compiled")
-    half = asker._compiled(asked) / "half.so"
+    half = asker.compiled(asked) / "half.so"
     half.parent.mkdir(parents=True)
     half.write_text("")
     assert asker.ask(asked)["status"] == ("silent" if kept else "hang")

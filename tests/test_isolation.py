@@ -136,7 +136,7 @@ def test_leaving_the_asker_leaves_nothing(fakes, fake_cells):
 
     with Asker(fakes, run="test") as asker:
         asker.ask(fake_cells["escapes"])
-        folder = asker._folder
+        folder = asker.folder
     assert descendants(os.getpid()) == []
     assert not folder.exists()
 

@@ -93,6 +93,6 @@ def test_verify_sees_a_changed_status(run):
 
 def test_the_asker_is_left_clean(fakes):
     with Asker(fakes, run="test") as asker:
-        folder = asker._folder
+        folder = asker.folder
         assert folder.exists()
     assert not folder.exists()
