@@ -12,6 +12,7 @@ python3 noxfile.py -t newest             the newest version of each framework
 python3 noxfile.py -s matrix -- --local candle=../candle --torch-backend cpu
 """
 
+import argparse
 import os
 import platform
 import shutil
@@ -203,6 +204,19 @@ def rivals(session):
     """What gradcheck, Lightning, HF's Trainer and traincheck catch of the trainer's faults, into results/rivals.json (2 h): -- [--tools ...] [--sample N]."""
     python = locked(session, HERE / ".nox" / "rivals", "rivals")
     session.run(python, "-m", "tests.rivals", *session.posargs, external=True, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(venv_backend="none", default=False)
+def sweep(session):
+    """Ask every operation in many ways, only what has changed since: -- [--columns PATTERN] [-k EXPRESSION] [--budget 10m] [--fresh]."""
+    parser = argparse.ArgumentParser(prog="nox -s sweep --")
+    parser.add_argument("--columns", action="append", default=[], help="ids, shell patterns or tags; those of the main job where none is given")
+    chosen, rest = parser.parse_known_args(session.posargs)
+    columns = chosen.columns or ["quick"]
+    harness_environment(session)
+    build_columns(session, columns)
+    harness(session, "sweep", *(f"--columns={pattern}" for pattern in columns), *rest)
+    harness(session, "report")
 
 
 def build_columns(session, patterns):

@@ -50,7 +50,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Timed cells come last, case by case; nothing else runs while they do. pytest makes an item of an empty list too: a sweep times nothing."""
     items[:] = [item for item in items if not hasattr(item, "callspec") or isinstance(item.callspec.params.get("cell"), str)]
-    items.sort(key=lambda item: item.name.startswith("test_speed"))
+    # A sweep's budget goes to what a user does first: compiled mode, a compiler's run an example, after all the rest.
+    swept = items[0].config.getoption("--sweep") if items else False
+    items.sort(key=lambda item: (item.name.startswith("test_speed"), swept and "+compiled" in item.name))
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:

@@ -87,6 +87,7 @@ class Row:
     tolerances: tuple[tuple[str, str, Tol], ...]  # what it is for, dtype, allowed
     explained: tuple[tuple[str, str], ...]
     squares: Mapping[str, Square]  # by column; a column without one was not in this run
+    swept: bool  # an operation of a sweep: where nobody wrote a run file there is no cell that says so
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +167,7 @@ class Evidence:
             claim=spec.claim if spec else "",
             tolerances=tuple(tolerances),
             explained=tuple(spec.explained.items()) if spec else (),
+            swept=spec is not None and spec.op is not None,
             squares={c: self._square(name, head, by_column[c], spec) for c, head in self.columns.items() if c in by_column},
         )
 

@@ -12,6 +12,7 @@ from harness.errors import BadInput
 from harness.matrix import all_cells
 from harness.project import Project, platform_name
 from harness.record import Record
+from harness.report import ledger
 from harness.report.render import render
 
 
@@ -22,6 +23,8 @@ def write(project: Project, *, publish: bool) -> Path:
         BadInput: there are no records, or publishing would commit cells that could not be asked. Columns built from a checkout are not published.
     """
     records, broken = record.read_folder(project.latest)
+    swept, more = record.read_folder(project.swept)
+    records, broken = [*records, *swept], [*broken, *more]
     if not records:
         raise BadInput(f"no records in {project.latest}", "a run", "python3 noxfile.py, or inside .venv: python -m harness run")
     cells = all_cells(project, pins.read(project.pins))
@@ -40,6 +43,7 @@ def write(project: Project, *, publish: bool) -> Path:
         overhead = project.latest / "overhead.json"
         if overhead.exists():
             (project.baseline / "overhead.json").write_text(overhead.read_text())
+        ledger.write(project.root / "results" / "findings.jsonl", ledger.findings(records, specs))
     outcomes, accused = summary.oracles(specs)
     facts = _facts(project, records, len(broken))
     facts["mutants"] = {

@@ -16,7 +16,7 @@ import pandas as pd
 from harness import pins
 from harness.case import FAILURES, Spec
 from harness.errors import BadInput
-from harness.report import blindspot, history, table, text, throughput
+from harness.report import blindspot, history, ledger, table, text, throughput
 from harness.report.evidence import CaseView, CellView, Evidence, Square, baseline_of
 from harness.report.ran import Ran
 from harness.report.table import ColumnHead, Record
@@ -119,6 +119,7 @@ def render(
             unseen=sorted({s.row for s in specs} - {r.id for c in cases for r in c.rows}),
             blocks=throughput.blocks(kept, by_id),
             blind=blindspot.view(root),
+            ledger=ledger.findings(kept, specs),
             strips=history.strips,
             environments=list(ran.environments.values()),
             control=CONTROL,

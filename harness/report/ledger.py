@@ -1,0 +1,100 @@
+"""The ledger of a sweep: what is wrong with each operation of each framework, once, over its versions; careful that what nobody looked up is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.case import SWEPT, Spec
+from harness.pins import release_key
+from harness.report.table import Record, row_of
+from harness.verdict import BAD, EXECUTED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One operation of one framework. ``kinds``: version -> what is wrong there, worst first, nothing where all held; oldest version first."""
+
+    item: str
+    framework: str
+    kinds: Mapping[str, tuple[str, ...]]
+    first_bad: str
+    last_good: str  # the newest good version before the first bad one; "" where none was asked
+    fixed: str  # the first good version after the last bad one; "" where it is still bad
+    compiled: bool  # wrong in compiled mode only
+    column: str  # the newest bad one, whose example follows
+    kind: str
+    got: float | str
+    want: float | str
+    example: str
+    trigger: str
+    tracker: str
+    command: str
+
+    @property
+    def square(self) -> str:
+        return f"{self.item}/{self.column}"
+
+
+def findings(records: Iterable[Record], specs: Sequence[Spec]) -> list[Finding]:
+    """Of every operation that is wrong in a version of a framework; those of the newest versions first."""
+    trackers = {spec.row: spec.case.tracker for spec in specs}
+    rows: dict[tuple[str, str], dict[str, list[Record]]] = {}
+    for record in records:
+        if record["dtype"] == SWEPT and record["status"] in EXECUTED:
+            rows.setdefault((row_of(record), str(record["framework"])), {}).setdefault(str(record["column"]), []).append(record)
+    made = [_finding(item, framework, columns, trackers.get(item, {})) for (item, framework), columns in rows.items()]
+    return sorted((f for f in made if f), key=lambda f: (bool(f.fixed), f.framework, f.item))
+
+
+def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], trackers: Mapping[str, str]) -> Finding | None:
+    ordered = sorted(columns.values(), key=lambda of: release_key(str(of[0]["version"])))
+    bad = [of for of in ordered if any(r["status"] in BAD for r in of)]
+    if not bad:
+        return None
+    versions = [str(of[0]["version"]) for of in ordered]
+    first, last = ordered.index(bad[0]), ordered.index(bad[-1])
+    newest = min((r for r in bad[-1] if r["status"] in BAD), key=lambda r: str(r["mode"]) == "compiled")
+    worst = next(
+        (c for c in newest["checks"] if not c["holds"]), {"check": newest["status"], "got": "", "want": "", "note": newest["message"]}
+    )
+    name = item.partition(":")[2]
+    return Finding(
+        item=item,
+        framework=framework,
+        kinds={str(of[0]["version"]): _kinds(of) for of in ordered},
+        first_bad=versions[first],
+        last_good=versions[first - 1] if first else "",
+        fixed=versions[last + 1] if last + 1 < len(versions) else "",
+        compiled=all(r["mode"] == "compiled" for r in bad[-1] if r["status"] in BAD),
+        column=str(newest["column"]),
+        kind=str(worst["check"]),
+        got=worst["got"],
+        want=worst["want"],
+        example=str(worst["note"]),
+        trigger=str(worst.get("trigger", "")),
+        tracker=trackers.get(f"{framework} {name}", "not looked up"),
+        command=f'python3 noxfile.py -s sweep -- --columns {newest["column"]} -k "{item}"',
+    )
+
+
+def _kinds(records: Iterable[Record]) -> tuple[str, ...]:
+    """What is wrong in one version, a refusal left out."""
+    bad = [r for r in records if r["status"] in BAD]
+    return tuple(dict.fromkeys(str(c["check"]) for r in bad for c in r["checks"] if not c["holds"] and c["check"] != "loud"))
+
+
+def write(path: Path, found: Iterable[Finding]) -> None:
+    """One JSON line a finding."""
+    lines = [json.dumps(_plain(finding)) + "\n" for finding in found]
+    part = path.with_suffix(".part")
+    part.write_text("".join(lines))
+    part.replace(path)
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    trigger = json.loads(finding.trigger) if finding.trigger else None
+    return {**finding.__dict__, "kinds": {v: list(k) for v, k in finding.kinds.items()}, "trigger": trigger}
