@@ -1,8 +1,8 @@
 """What float64 says of an example: the output, its gradients, and how far a right answer may be from either; careful at kinks, jumps and infinities.
 
 **Gradients.** Central differences of ``sum(f(x) * upstream)`` at four steps, extrapolated (Richardson): the error falls with the eighth power of the
-step. The same values give the two one-sided derivatives. Where these disagree there is a kink, and anything between them is right; where they agree with
-each other only, it is the slope that has a kink; where they grow as the step shrinks there is a jump, and nothing is asked.
+step. The same values give the two one-sided derivatives of each number of the output. Where these disagree there is a kink, and anything between them is right;
+where they agree with each other only, it is the slope that has a kink; where they grow as the step shrinks there is a jump, and nothing is asked.
 
 **Bounds.** A right answer is as good as R roundings to the type, and as an exact answer to inputs that are off by R roundings: R u (|want| + change), where
 the change is that of ``want`` if every input (and, for a gradient, the upstream one) moves by relative u: conditioning, measured. u is the unit roundoff.
@@ -93,60 +93,67 @@ def ask(op: Op, example: Example) -> Reference:
 def _gradient(forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, rng: np.random.Generator) -> Wanted:
     value, upstream = tensors[name], example.upstream
     base = forward()
-    low, high, change = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
+    low, high, change, error = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
     known = np.zeros(value.shape, dtype=bool)
     for place in _places(value.shape):
-        left, right = _slopes(forward, tensors, name, place, upstream, base)
-        if left is None or right is None or not np.isfinite(left + right):
+        least, most, error[place] = _slopes(forward, tensors, name, place, upstream, base)
+        if least is None or most is None or not np.isfinite(least + most):
             continue
-        low[place], high[place], known[place] = min(left, right), max(left, right), True
+        low[place], high[place], known[place] = least, most, True
     # Conditioning, at the places that are known: the same derivative at moved inputs, with a moved upstream gradient.
     for _ in range(DRAWS):
         moved, pushed = {n: _moved(tensors[n], rng) for n in example.floats}, _moved(upstream, rng)
         start = forward(**moved)
         for place in map(tuple, np.argwhere(known & (low == high))):
-            left, right = _slopes(forward, {**tensors, **moved}, name, place, pushed, start)
-            if left is not None and left == right:
-                change[place] = max(change[place], abs(left - low[place]) / MOVED)
-    # The differences' own error, so that float64 is not held to better than they are: about 16 roundings of the loss over the step.
+            least, most, _ = _slopes(forward, {**tensors, **moved}, name, place, pushed, start)
+            if least is not None and least == most:
+                change[place] = max(change[place], abs(least - low[place]) / MOVED)
+    # The differences' own error, so that float64 is not held to better than they are: what they left out, and about 16 roundings of the loss over the step.
     size = float(np.sum(np.abs(np.where(np.isfinite(base), base, 0.0) * upstream)))
-    noise = 64 * 2.0**-53 * size / STEP + 1e-11 * np.maximum(np.abs(low), np.abs(high))
+    noise = error + 64 * 2.0**-53 * size / STEP + 1e-11 * np.maximum(np.abs(low), np.abs(high))
     total = None
     if known.all() and np.any(high > low):
-        left, right = _slopes(forward, tensors, name, ..., upstream, base)
-        total = left if left == right else None
+        least, most, _ = _slopes(forward, tensors, name, ..., upstream, base)
+        total = least if least == most else None
     return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total)
 
 
 def _slopes(
     forward: Callable[..., Array], tensors: dict[str, Array], name: str, place: Any, upstream: Array, base: Array
-) -> tuple[float | None, float | None]:
-    """The derivatives from the left and from the right, of one number or of all together; equal where the function is smooth, None where it jumps."""
+) -> tuple[float | None, float | None, float]:
+    """The least and the largest right derivative, of one number or of all together, and what the differences left out; None where it jumps.
+
+    Each number of the output has its own kink: where windows overlap, one may have chosen this place, and another not.
+    """
     at, value = np.array(tensors[name], dtype=np.float64), tensors[name][place]
-    one_sided: dict[int, list[float]] = {1: [], -1: []}
+    one_sided: dict[int, list[Array]] = {1: [], -1: []}
     for halving in range(STEPS):
         for sign in (1, -1):
             moved = sign * STEP / 2**halving
             at[place] = value + moved
             changed = forward(**{**{n: t for n, t in tensors.items() if n != name}, name: at}) - base
-            one_sided[sign].append(float(np.sum(np.where(upstream == 0, 0.0, changed * upstream))) / moved)
-    right, left = (np.array(one_sided[sign]) for sign in (1, -1))
+            one_sided[sign].append(np.where(upstream == 0, 0.0, changed * upstream).ravel() / moved)
+    right, left = (np.stack(one_sided[sign]) for sign in (1, -1))  # [step, number of the output]
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
-        return None, None
-    if any(abs(s[-1]) > 1.5 * abs(s[-2]) > 2 * abs(s[-3]) and abs(s[-1]) > 1.0 for s in (left, right)):
-        return None, None  # grows as the step shrinks: a jump, or an infinite slope
-    from_left, from_right = (float(s @ _to_zero(2.0)) for s in (left, right))
-    smooth = float((right + left) @ _to_zero(4.0)) / 2  # of an odd error nothing is left: a power of the step is two
-    size = max(abs(from_left), abs(from_right), float(np.sum(np.abs(upstream)) * 1e-6))
-    if max(abs(from_right - from_left), abs(smooth - (from_left + from_right) / 2)) > KINK * size:
-        return from_left, from_right
-    return smooth, smooth
+        return None, None, 0.0
+    for s in (np.abs(left), np.abs(right)):
+        if np.any((s[-1] > 1.5 * s[-2]) & (1.5 * s[-2] > 2 * s[-3]) & (s[-1] > 1.0)):
+            return None, None, 0.0  # grows as the step shrinks: a jump, or an infinite slope
+    from_left, from_right = _to_zero(2.0, STEPS) @ left, _to_zero(2.0, STEPS) @ right
+    middle = (right + left) / 2  # of an odd error nothing is left: a power of the step is two
+    smooth = _to_zero(4.0, STEPS) @ middle
+    size = max(float(np.max(np.abs([from_left, from_right]), initial=0.0)), float(np.sum(np.abs(upstream)) * 1e-6))
+    kinked = np.maximum(np.abs(from_right - from_left), np.abs(smooth - (from_left + from_right) / 2)) > KINK * size
+    least = np.where(kinked, np.minimum(from_left, from_right), smooth)
+    most = np.where(kinked, np.maximum(from_left, from_right), smooth)
+    error = np.where(kinked, 0.0, np.abs(smooth - _to_zero(4.0, STEPS - 1) @ middle[1:]))
+    return float(least.sum()), float(most.sum()), float(error.sum())
 
 
 @cache
-def _to_zero(ratio: float) -> Array:
+def _to_zero(ratio: float, count: int) -> Array:
     """Weights of differences at 1, 1/ratio, ... that extrapolate them to 0: the polynomial through them, there."""
-    at = ratio ** -np.arange(STEPS)
+    at = ratio ** -np.arange(count)
     return np.array([np.prod([other / (other - mine) for other in at if other != mine]) for mine in at])
 
 
