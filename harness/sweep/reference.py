@@ -146,7 +146,8 @@ def _slopes(
     kinked = np.maximum(np.abs(from_right - from_left), np.abs(smooth - (from_left + from_right) / 2)) > KINK * size
     least = np.where(kinked, np.minimum(from_left, from_right), smooth)
     most = np.where(kinked, np.maximum(from_left, from_right), smooth)
-    error = np.where(kinked, 0.0, np.abs(smooth - _to_zero(4.0, STEPS - 1) @ middle[1:]))
+    sides = np.maximum(*(np.abs(_to_zero(2.0, STEPS) @ s - _to_zero(2.0, STEPS - 1) @ s[1:]) for s in (left, right)))
+    error = np.where(kinked, sides, np.abs(smooth - _to_zero(4.0, STEPS - 1) @ middle[1:]))
     return float(least.sum()), float(most.sum()), float(error.sum())
 
 
