@@ -156,12 +156,12 @@ def parts(source: bytes) -> list[Part]:
         if node.type in ("attribute_item", "line_comment", "block_comment"):
             continue
         named = node.child_by_field_name("type" if node.type == "impl_item" else "name")
-        name = re.match(rb"\w*", named.text or b"") if named else None
+        name = re.match(rb"(?:r#)?(\w*)", named.text or b"") if named else None
         free = [n for n in leaves(node) if not source[: n.start_byte].rstrip().endswith((b".", b"::", b"fn"))]
         called = [n for n in free if source[n.end_byte :].lstrip().startswith((b"(", b"::"))]
         found.append(
             Part(
-                name=name[0].decode() if name else "",
+                name=name[1].decode() if name else "",
                 start=start,
                 end=node.end_byte,
                 is_function=node.type == "function_item",

@@ -95,7 +95,7 @@ def _rust(path: Path) -> dict[str, str]:
         name = node.child_by_field_name("name")
         is_public = any(c.type == "visibility_modifier" for c in node.children)
         if node.type == "function_item" and is_public and name is not None:
-            public[(name.text or b"").decode()] = " ".join(tokens(node))
+            public[(name.text or b"").decode().removeprefix("r#")] = " ".join(tokens(node))
         else:
             shared += tokens(node)
     return {name: " ".join(shared) + "\n" + text for name, text in public.items()}

@@ -52,9 +52,9 @@ def test_every_function_has_a_line_of_its_own(project):
     lines = (project.environments / "rust" / "candle-0.11.1" / "src" / "main.rs").read_text().splitlines()
     assert f'#[path = "{files[1].path}"] mod case1_com_posed;' in lines
     assert [line.strip() for line in lines if "run!(" in line] == [
-        '("case//run", run!(case0::run)),',
-        '("case/com-posed/a", run!(case1_com_posed::a)),',
-        '("case/com-posed/b", run!(case1_com_posed::b)),',
+        '("case//run", run!(case0::r#run)),',
+        '("case/com-posed/a", run!(case1_com_posed::r#a)),',
+        '("case/com-posed/b", run!(case1_com_posed::r#b)),',
     ]
     assert calls(project) == ["build --release --locked --message-format=json"]
 

@@ -96,6 +96,7 @@ def test_a_broken_helper_or_type_takes_everything_that_uses_it():
     [
         (b"fn a() {}\nfn b() { let v = vec![a()]; }", True),
         (b"fn a() {}\nfn b() { a::<f32>(); }", True),
+        (b"fn a() {}\npub fn r#b() { a(); }", True),  # a raw name is the name
         (b"fn a() {}\nfn b(x: X) { x.a(); vec![x.a()]; other::a(); }", False),
         (b"fn a() {}\nfn b() { let a = 1; print(a); }", False),
         (b'fn a() {}\nfn b() { /* a() */ print("a()"); }', False),
