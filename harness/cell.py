@@ -71,12 +71,9 @@ class Cell:
         spec = self.spec
         code = self.file.functions().get(self.function, "") if self.file else ""
         if spec.op:
-            half = [
-                ways(FRAMEWORKS, self.column),
-                *sorted(FRAMEWORKS.parent.glob("swept.py" if self.column.language == "python" else "*/*/swept.rs")),
-            ]
+            half = [ways(FRAMEWORKS, self.column), FRAMEWORKS.parent / "swept.py", FRAMEWORKS / "probe_rs" / "swept.rs"]
+            texts = [file.read_text() for file in half if file.exists() and file.suffix == half[0].suffix]
             entry = source.entry(spec.folder / "case.py", spec.item)
-            texts = [file.read_text() for file in half]
             return source.digest(PROTOCOL, self.mode, glue(self.column), *texts, self.limit_s, self.column.examples, swept(), entry, code)
         if self.file and spec.case.timing:
             code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))

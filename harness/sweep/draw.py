@@ -6,15 +6,17 @@ Samplers are of a kind of operation (elementwise, a reduction, a product, ...), 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
+from functools import cache
 from random import Random
 from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
-from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis import HealthCheck, Phase, find, reject, settings
 from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from gradarbiter.core import Array
 from harness.sweep.judge import LONG
@@ -22,10 +24,15 @@ from harness.sweep.op import LAYOUTS, USES, Asked, Example, Op
 
 T = TypeVar("T")
 SEED = 20261129
+LEAST = {"contiguous": 0, "transposed": 2, "broadcast": 2}  # axes of a tensor of a layout; of any other 1
+DRAWN = 3  # in each turn: what hypothesis draws depends on how many it may draw
+TURNS = 6  # of which one gives a new example
+SIMPLEST = 6  # each sixth example is the simplest of its kind
 STYLES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
     # Multiples of 1/8 up to 2, never 0: every type holds them, and none is at a kink by accident but at 1 and 2.
     "grid": lambda rng, shape: rng.integers(1, 17, shape) * rng.choice([-1.0, 1.0], shape) / 8,
     "positive": lambda rng, shape: rng.integers(1, 17, shape) / 8,
+    "apart": lambda rng, shape: (1 + STYLES["positive"](rng, shape)) * rng.choice([-1.0, 1.0], shape),
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "distinct": lambda rng, shape: (rng.permutation(int(np.prod(shape, dtype=int))).reshape(shape) - 3.0) / 4,
     "ties": lambda rng, shape: rng.integers(0, 2, shape) * 1.0,
@@ -53,6 +60,7 @@ class Draw:
 
     draw: Any
     dtype: str
+    least: int = 0  # axes that the layout needs
 
     @property
     def wide(self) -> bool:
@@ -69,6 +77,8 @@ class Draw:
 
     def shape(self, low: int = 1, high: int = 3, size: int = 4) -> tuple[int, ...]:
         """Of ``low`` to ``high`` axes, each of 2 to ``size`` or, more rarely, 1: an axis of 1 hides what a longer one shows."""
+        low = max(low, self.least)
+        high = max(high, low)
         sizes = st.sampled_from([*range(2, size + 1), 1])
         return tuple(self.draw(st.lists(sizes, min_size=low, max_size=high)))
 
@@ -103,29 +113,49 @@ class Draw:
         return chosen
 
 
-def strategy(op: Op) -> st.SearchStrategy[Example]:
-    """Examples of an operation, the same for every framework."""
+@dataclasses.dataclass(frozen=True)
+class How:
+    """What an example is not free in: each combination of these has its turn, since drawn freely the rare ones never came."""
+
+    dtype: str
+    layout: str  # of one of its tensors, where that can have it
+    use: str
+
+
+@cache
+def hows(op: Op) -> list[How]:
+    """Every combination, in an order whose beginning has some of each."""
+    made = [How(*each) for each in itertools.product(op.dtypes, LAYOUTS, USES if op.gradient else ("once",))]
+    Random(SEED).shuffle(made)  # noqa: S311  the same order in every run
+    return made
+
+
+def strategy(op: Op, how: How, turn: int) -> st.SearchStrategy[Example]:
+    """Examples of an operation, asked in one way."""
 
     @st.composite
     def example(draw: Any) -> Example:
-        dtype = draw(st.sampled_from(op.dtypes))
-        d = Draw(draw, dtype)
+        d = Draw(draw, how.dtype, least=LEAST.get(how.layout, 1))
         asked = op.takes(d)
-        use = d.choose(*(USES if op.gradient else ("once",)))
-        tensors, chosen = {}, {}
-        for name, value in asked.tensors.items():
-            chosen[name] = d.choose(*(kind for kind in LAYOUTS if _can(value, kind)))
-            tensors[name] = np.broadcast_to(value[:1], value.shape).copy() if chosen[name] == "broadcast" else value
+        able = [name for name, value in asked.tensors.items() if _can(value, how.layout)]
+        chosen = {name: d.choose(*(kind for kind in LAYOUTS if _can(value, kind))) for name, value in asked.tensors.items()}
+        if not able and how.layout != "contiguous":
+            reject()
+        if able:
+            chosen[d.choose(*able)] = how.layout
+        tensors = {
+            name: np.broadcast_to(value[:1], value.shape).copy() if chosen[name] == "broadcast" else value
+            for name, value in asked.tensors.items()
+        }
         asked = Asked(tensors=tensors, attributes=asked.attributes)
         if op.invalid(asked):
-            return Example(asked=asked, dtype=dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True)
+            return Example(asked=asked, dtype=how.dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True, turn=turn)
         with np.errstate(all="ignore"):
             shape = np.shape(op.forward(**tensors, **asked.attributes))
-        style = (
-            d.choose("grid", "ones") if op.terms(asked) > LONG else "grid"
-        )  # a gradient is a long sum of it, as of a bias or an expanded row
+        # A gradient is a long sum of it, as of a bias or an expanded row.
+        style = d.choose("grid", "ones") if op.terms(asked) > LONG else "grid"
         upstream = np.asarray(STYLES[style](np.random.default_rng(1), shape))
-        return Example(asked=asked, dtype=dtype, layouts=chosen, use=use, upstream=upstream)
+        return Example(asked=asked, dtype=how.dtype, layouts=chosen, use=how.use, upstream=upstream, turn=turn)
 
     return example()
 
@@ -135,31 +165,43 @@ def _can(value: Array, layout: str) -> bool:
         return True
     if not value.size or not np.issubdtype(value.dtype, np.floating):
         return False
-    return value.ndim >= (2 if layout in ("transposed", "broadcast") else 1)
+    return value.ndim >= LEAST.get(layout, 1)
 
 
-def generated(of: st.SearchStrategy[Example], count: int) -> list[Example]:
-    """The first examples, different from each other; the same in every run."""
+def generated(op: Op, count: int, dtypes: Sequence[str] = ()) -> list[Example]:
+    """The first ``count`` examples, different from each other, or those of some types; the same in every run and for every framework."""
     made: dict[str, Example] = {}
-
-    def keep(example: Example) -> bool:
-        made.setdefault(example.key, example)
-        return False
-
-    _search(of, keep, count)
+    ways = hows(op)
+    for turn in range(TURNS * count):
+        how = ways[turn % len(ways)]
+        if dtypes and how.dtype not in dtypes:
+            continue
+        drawn: list[Example] = []
+        _search(op, turn, drawn.append, Phase.generate)
+        # hypothesis begins with the simplest one, which is wanted now and then; what it draws after that is of all kinds.
+        for example in drawn[:1] if turn % SIMPLEST == 0 else drawn[-1:]:
+            made.setdefault(example.key, example)
+        if len(made) == count:
+            break
     return list(made.values())
 
 
-def smallest(of: st.SearchStrategy[Example], count: int, fails: Callable[[Example], bool]) -> Example | None:
-    """The simplest example that fails, looked for from the first one of `generated` that does."""
-    return _search(of, fails, count)
+def smallest(op: Op, first: Example, fails: Callable[[Example], bool]) -> Example:
+    """The simplest example that fails as ``first`` does: its numbers by hypothesis, then its type, use and layouts."""
+    found = _search(op, first.turn, fails, Phase.generate, Phase.shrink) or first
+    simpler: list[dict[str, Any]] = [{"use": "once"}, *({"layouts": {**found.layouts, name: "contiguous"}} for name in found.layouts)]
+    simpler += [{"dtype": dtype} for dtype in op.dtypes[:2]]
+    for change in simpler:
+        changed = dataclasses.replace(found, **change)
+        if changed.key != found.key and fails(changed):
+            found = changed
+    return found
 
 
-def _search(of: st.SearchStrategy[Example], condition: Callable[[Example], bool], count: int) -> Example | None:
-    quiet = settings(
-        max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink)
-    )
+def _search(op: Op, turn: int, condition: Callable[[Example], Any], *phases: Phase) -> Example | None:
+    quiet = settings(max_examples=DRAWN, database=None, deadline=None, suppress_health_check=list(HealthCheck), phases=phases)
+    ways = hows(op)
     try:
-        return find(of, condition, settings=quiet, random=Random(SEED))  # noqa: S311  the same examples in every run
-    except NoSuchExample:
+        return find(strategy(op, ways[turn % len(ways)], turn), condition, settings=quiet, random=Random(f"{SEED} {turn}"))  # noqa: S311
+    except (NoSuchExample, Unsatisfiable):
         return None

@@ -46,10 +46,7 @@ Ask = Callable[[Sequence[Example]], Sequence[Reply]]
 
 def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: int) -> Explored:
     """Ask ``count`` examples at once, but for types the framework has not; then, for each kind of fault, look for the smallest example that has it."""
-    of = draw.strategy(op)
-    # Of a framework that lacks types, as many of those it has: drawn on, so that the first ones are the same for all.
-    drawn = draw.generated(of, 3 * count if dtypes else count)
-    examples = [example for example in drawn if not dtypes or example.dtype in dtypes][:count]
+    examples = draw.generated(op, count, dtypes)
     replies = dict(zip((e.key for e in examples), ask(examples), strict=True))
     faulty: dict[str, list[Example]] = {}
     for example in examples:
@@ -73,7 +70,7 @@ def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: i
 
         # A hang is waited for each time, and what shows only after others is not shown alone: these stay as they were found.
         alone = kind not in ("hang", "order-dependent")
-        example = (draw.smallest(of, count, fails) if alone else None) or faulty[kind][0]
+        example = draw.smallest(op, faulty[kind][0], fails) if alone else faulty[kind][0]
         worst = max((f for f in faults(op, example, replies[example.key], framework) if f.kind == kind), key=lambda f: f.ratio)
         return Found(fault=worst, example=example, of=len(faulty[kind]))
 

@@ -57,7 +57,7 @@ def _answers(op: Op) -> list[tuple[Example, dict[str, Array]]]:
 
 @cache
 def _examples(op: Op) -> list[Example]:
-    return draw.generated(draw.strategy(op), EXAMPLES)
+    return draw.generated(op, EXAMPLES)
 
 
 def _mutants(op: Op, example: Example, right: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:

@@ -72,6 +72,7 @@ class Example:
     use: str
     upstream: Array  # of the output's shape: the gradient that flows into it
     invalid: bool = False  # only a refusal answers it rightly
+    turn: int = 0  # of the drawing that made it
 
     @cached_property
     def key(self) -> str:
