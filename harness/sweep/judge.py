@@ -92,10 +92,18 @@ def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted:
     bounds = [times * carried(of, layout) for of in parts]
     known = carried(wanted.known * 1.0, layout) == carried(np.ones(wanted.known.shape), layout)  # of a sum of several, all
     total = None if wanted.total is None else times * wanted.total
-    want = Wanted(low=bounds[0], high=bounds[1], change=bounds[2], cancelled=bounds[3], known=known, total=total)
+    want = Wanted(
+        low=bounds[0],
+        high=bounds[1],
+        change=bounds[2],
+        cancelled=bounds[3],
+        known=known,
+        total=total,
+        total_error=times * wanted.total_error,
+    )
     got = _scalar(got, want.low.shape)
     if got is None:
-        if np.any(np.maximum(np.abs(want.low), np.abs(want.high))[known] > 0):
+        if np.any(((want.low > 0) | (want.high < 0))[known]):  # no gradient is one of 0
             yield Fault(kind="missing", what=f"d{name}", got="no gradient", want=f"an array {want.low.shape}", ratio=np.inf)
         return
     if got.shape != want.low.shape:
@@ -130,7 +138,8 @@ def _numbers(op: Op, example: Example, reference: Reference, want: Wanted, got: 
         error = np.where(both, np.maximum(np.maximum(want.low - got, got - want.high), 0.0), 0.0)
         infinite = known & np.isinf(want.low) & (got != want.low)
         ratio = np.where(infinite, np.inf, np.where(error > 0, error / allowed, 0.0))
-        whole = abs(float(np.sum(got)) - want.total) / float(np.sum(allowed)) if want.total is not None and both.all() else 0.0
+        summed = float(np.sum(allowed)) + want.total_error
+        whole = abs(float(np.sum(got)) - want.total) / summed if want.total is not None and both.all() else 0.0
     if whole > 1 >= ratio.max(initial=0.0):
         yield Fault(kind=kind, what=what, got=float(np.sum(got)), want=float(want.total or 0.0), ratio=whole, where="its sum")
     if ratio.size and ratio.max() > 1:
