@@ -18,18 +18,42 @@ pub enum Any {
     R5(Tensor<5>),
 }
 
+macro_rules! ranked {
+    ($any:expr, $x:ident => $body:expr) => {
+        match $any {
+            $crate::glue::Any::R1($x) => $body,
+            $crate::glue::Any::R2($x) => $body,
+            $crate::glue::Any::R3($x) => $body,
+            $crate::glue::Any::R4($x) => $body,
+            $crate::glue::Any::R5($x) => $body,
+        }
+    };
+}
+
 /// The same expression for a tensor of any rank.
 #[macro_export]
 macro_rules! each_rank {
     ($any:expr, $x:ident => $body:expr) => {
-        match $any {
-            $crate::glue::Any::R1($x) => $crate::glue::Any::from($body),
-            $crate::glue::Any::R2($x) => $crate::glue::Any::from($body),
-            $crate::glue::Any::R3($x) => $crate::glue::Any::from($body),
-            $crate::glue::Any::R4($x) => $crate::glue::Any::from($body),
-            $crate::glue::Any::R5($x) => $crate::glue::Any::from($body),
+        ranked!($any, $x => $crate::glue::Any::from($body))
+    };
+}
+
+/// The same expression at the highest rank among the call's tensors: Burn broadcasts sizes, not ranks.
+#[macro_export]
+macro_rules! at_rank {
+    ($t:expr, $D:ident => $body:expr) => {
+        match $t.rank() {
+            1 => $crate::at_rank!(1, $D, $body),
+            2 => $crate::at_rank!(2, $D, $body),
+            3 => $crate::at_rank!(3, $D, $body),
+            4 => $crate::at_rank!(4, $D, $body),
+            _ => $crate::at_rank!(5, $D, $body),
         }
     };
+    ($rank:literal, $D:ident, $body:expr) => {{
+        const $D: usize = $rank;
+        $crate::glue::Answer::from($body)
+    }};
 }
 
 macro_rules! rank {
@@ -57,24 +81,12 @@ rank!(R5, 5);
 
 impl Any {
     pub fn dims(&self) -> Vec<usize> {
-        match self {
-            Any::R1(x) => x.dims().to_vec(),
-            Any::R2(x) => x.dims().to_vec(),
-            Any::R3(x) => x.dims().to_vec(),
-            Any::R4(x) => x.dims().to_vec(),
-            Any::R5(x) => x.dims().to_vec(),
-        }
+        ranked!(self, x => x.dims().to_vec())
     }
 
     /// All numbers, in their order.
     fn flat(self) -> Tensor<1> {
-        match self {
-            Any::R1(x) => x,
-            Any::R2(x) => flatten(x),
-            Any::R3(x) => flatten(x),
-            Any::R4(x) => flatten(x),
-            Any::R5(x) => flatten(x),
-        }
+        ranked!(self, x => flatten(x))
     }
 
     fn of(data: TensorData, device: &Device) -> Self {
@@ -134,12 +146,21 @@ impl Tensors {
         self.floats[name].clone()
     }
 
-    /// A tensor of floats of rank D.
+    /// A tensor of floats of rank D, with axes of 1 before its own where it has fewer.
     pub fn float<const D: usize>(&self, name: &str) -> Tensor<D>
     where
         Tensor<D>: From<Any>,
     {
-        self.any(name).into()
+        match self.any(name) {
+            any if any.dims().len() >= D => any.into(),
+            any => ranked!(any, x => x.unsqueeze()),
+        }
+    }
+
+    /// The highest rank among the tensors.
+    pub fn rank(&self) -> usize {
+        let names = self.floats.keys().chain(self.whole.keys());
+        names.map(|name| self.dims(name).len()).max().unwrap_or(1)
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -153,8 +174,14 @@ impl Tensors {
             .map_or_else(|| self.whole[name].shape().to_vec(), |any| any.dims())
     }
 
+    /// Whole numbers, likewise.
     pub fn int<const D: usize>(&self, name: &str) -> Tensor<D, Int> {
-        Tensor::from_data(self.whole[name].clone(), &self.device)
+        let data = self.whole[name].clone();
+        let mut shape = data.shape().to_vec();
+        while shape.len() < D {
+            shape.insert(0, 1);
+        }
+        Tensor::from_data(shaped(data, shape), &self.device)
     }
 
     pub fn mask<const D: usize>(&self, name: &str) -> Tensor<D, Bool> {
@@ -224,13 +251,7 @@ fn one(
             given.whole.insert(name.clone(), data);
             continue;
         }
-        let leaf = match Any::of(data, device) {
-            Any::R1(x) => Any::R1(x.require_grad()),
-            Any::R2(x) => Any::R2(x.require_grad()),
-            Any::R3(x) => Any::R3(x.require_grad()),
-            Any::R4(x) => Any::R4(x.require_grad()),
-            Any::R5(x) => Any::R5(x.require_grad()),
-        };
+        let leaf = each_rank!(Any::of(data, device), x => x.require_grad());
         let seen = each_rank!(leaf.clone(), x => {
             let seen = view(x, example.layout(name), shape);
             if example.chain { seen.clone() + seen } else { seen }
@@ -258,13 +279,7 @@ fn one(
         let upstream = Tensor::<1>::from_data(shaped(upstream, vec![size]), device);
         let grads = (flat.clone() * upstream).sum().backward();
         for (name, leaf) in leaves {
-            let gradient = match leaf {
-                Any::R1(x) => x.grad(&grads).map(|g| g.into_data()),
-                Any::R2(x) => x.grad(&grads).map(|g| g.into_data()),
-                Any::R3(x) => x.grad(&grads).map(|g| g.into_data()),
-                Any::R4(x) => x.grad(&grads).map(|g| g.into_data()),
-                Any::R5(x) => x.grad(&grads).map(|g| g.into_data()),
-            };
+            let gradient = ranked!(leaf, x => x.grad(&grads).map(|g| g.into_data()));
             out.extend(gradient.map(|g| (format!("d{name}"), g)));
         }
     }

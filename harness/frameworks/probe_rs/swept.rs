@@ -77,6 +77,25 @@ fn example(number: usize, value: &Value) -> Option<Example> {
     })
 }
 
+/// An axis of a tensor of that rank, counted from its start.
+pub fn axis(value: &Value, rank: usize) -> usize {
+    let axis = value.as_i64().expect("an axis");
+    (if axis < 0 { axis + rank as i64 } else { axis }) as usize
+}
+
+pub fn numbers(value: &Value) -> Vec<i64> {
+    let listed = value.as_array().expect("a list");
+    listed
+        .iter()
+        .map(|n| n.as_i64().expect("a whole number"))
+        .collect()
+}
+
+pub fn sizes<const N: usize>(value: &Value) -> [usize; N] {
+    let listed: Vec<usize> = numbers(value).into_iter().map(|n| n as usize).collect();
+    listed.try_into().expect("a number an axis")
+}
+
 /// How each example ended, in their order, until `said` takes it.
 static SAID: Mutex<Vec<Value>> = Mutex::new(Vec::new());
 
