@@ -5,7 +5,7 @@ step. The same values give the two one-sided derivatives of each number of the o
 where they agree with each other only, it is the slope that has a kink; where they grow as the step shrinks there is a jump, and nothing is asked.
 
 **Bounds.** A right answer is as good as R roundings to the type, and as an exact answer to inputs that are off by R roundings: R u (|want| + change), where
-the change is that of ``want`` if every input (and, for a gradient, the upstream one) moves by relative u: conditioning, measured. u is the unit roundoff.
+the change is that of ``want`` if every input (and, for a gradient, the upstream one) moves by relative u: measured, one by one. u is the unit roundoff.
 In a type narrower than float32, sums are float32's: n terms add n u32 of the sum of their sizes, which moved inputs measure too.
 """
 
@@ -23,12 +23,14 @@ from gradarbiter.core import Array
 from harness.sweep.op import Asked, Example, Op
 
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "bfloat16": 2.0**-8, "float16": 2.0**-11}
+# What underflows: float16 has its subnormal numbers, the others may be flushed to zero. A later factor, such as an input, makes it larger.
+LEAST = {"float64": 2.0**-1022, "float32": 2.0**-126, "bfloat16": 2.0**-126, "float16": 2.0**-24}
 STEP = 2.0**-7  # of the widest difference; inputs are multiples of 1/8 or far from kinks, so that none lies between
 STEPS = 4  # each half of the one before
 KINK = 1e-5  # relative: one-sided derivatives of a smooth function agree to 1e-7 where its inputs are 1/8 from a pole
-PLACES = 24  # of one input, at most, whose gradient is asked
+PLACES = 16  # of one input, at most, whose gradient is asked
 MOVED = 2.0**-20  # relative, to measure the conditioning by
-DRAWS = 3
+DRAWS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +42,9 @@ class Wanted:
     change: Array  # a unit of relative movement of the inputs
     known: Array  # bool
     cancelled: Array | float = 0.0  # size of terms that a standard forward or backward subtracts from each other
-    total: float | None = (
-        None  # at a kink, the derivative if all numbers move together, where that one is smooth: the sum of any valid subgradient
-    )
+    # At a kink, the derivative if all numbers move together, where that one is smooth: the sum of any valid subgradient; and its own error.
+    total: float | None = None
+    total_error: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +57,8 @@ class Reference:
         finite = np.where(np.isfinite(size), size, 0.0)
         unit = UNIT.get(dtype, 0.0)  # whole numbers are not rounded
         summed = op.terms(asked) * min(UNIT["float32"], unit) * (finite + wanted.change)
-        smallest = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}.get(dtype, 0.0)
-        return op.roundings * unit * (finite + wanted.change + wanted.cancelled) + summed + smallest
+        factor = max([1.0, *(float(np.max(np.abs(_finite(t)), initial=0.0)) for t in asked.tensors.values())])
+        return op.roundings * (unit * (finite + wanted.change + wanted.cancelled) + factor * LEAST.get(dtype, 0.0)) + summed
 
 
 @np.errstate(all="ignore")
@@ -77,8 +79,8 @@ def ask(op: Op, example: Example) -> Reference:
     want = forward()
     change = np.zeros(want.shape)
     for _ in range(DRAWS):
-        moved = {name: _moved(tensors[name], rng) for name in example.floats}
-        change = np.fmax(change, np.abs(forward(**moved) - want) / MOVED)
+        each = [np.abs(forward(**{name: _moved(tensors[name], rng)}) - want) / MOVED for name in example.floats]
+        change = np.fmax(change, np.sum([_finite(one) for one in each], axis=0))
     cancels = op.cancels(example.asked, times * np.abs(example.upstream))
     output = Wanted(
         low=want, high=want, change=_finite(change), known=np.ones(want.shape, dtype=bool), cancelled=times * cancels.get("y", 0.0)
@@ -93,29 +95,59 @@ def ask(op: Op, example: Example) -> Reference:
 def _gradient(forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, rng: np.random.Generator) -> Wanted:
     value, upstream = tensors[name], example.upstream
     base = forward()
-    low, high, change, error = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
+    low, high, error = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
     known = np.zeros(value.shape, dtype=bool)
     for place in _places(value.shape):
         least, most, error[place] = _slopes(forward, tensors, name, place, upstream, base)
         if least is None or most is None or not np.isfinite(least + most):
             continue
         low[place], high[place], known[place] = least, most, True
-    # Conditioning, at the places that are known: the same derivative at moved inputs, with a moved upstream gradient.
-    for _ in range(DRAWS):
-        moved, pushed = {n: _moved(tensors[n], rng) for n in example.floats}, _moved(upstream, rng)
-        start = forward(**moved)
-        for place in map(tuple, np.argwhere(known & (low == high))):
-            least, most, _ = _slopes(forward, {**tensors, **moved}, name, place, pushed, start)
-            if least is not None and least == most:
-                change[place] = max(change[place], abs(least - low[place]) / MOVED)
+    change = _conditioning(forward, tensors, name, example, [tuple(at) for at in np.argwhere(known & (low == high))], rng)
     # The differences' own error, so that float64 is not held to better than they are: what they left out, and about 16 roundings of the loss over the step.
     size = float(np.sum(np.abs(np.where(np.isfinite(base), base, 0.0) * upstream)))
     noise = error + 64 * 2.0**-53 * size / STEP + 1e-11 * np.maximum(np.abs(low), np.abs(high))
-    total = None
+    total, total_error = None, 0.0
     if known.all() and np.any(high > low):
-        least, most, _ = _slopes(forward, tensors, name, ..., upstream, base)
+        least, most, left_out = _slopes(forward, tensors, name, ..., upstream, base)
         total = least if least == most else None
-    return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total)
+        total_error = left_out + float(np.sum(noise - error))
+    return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total, total_error=total_error)
+
+
+def _conditioning(
+    forward: Callable[..., Array],
+    tensors: dict[str, Array],
+    name: str,
+    example: Example,
+    places: list[tuple[int, ...]],
+    rng: np.random.Generator,
+) -> Array:
+    """How the derivative changes where one of the inputs, or the upstream gradient, moves; one by one, since together these might cancel.
+
+    One difference is enough: what it leaves out is nearly the same on both sides, and its rounding is 1e-8 of a unit of change.
+    """
+    at = np.array(tensors[name], dtype=np.float64)
+
+    def slope(place: tuple[int, ...], inputs: dict[str, Array], upstream: Array) -> float:
+        at[...] = inputs[name]
+        sides = []
+        for sign in (1, -1):
+            at[place] = inputs[name][place] + sign * STEP
+            sides.append(forward(**{**inputs, name: at}))
+        changed = sides[0] - sides[1]
+        return float(np.sum(np.where(upstream == 0, 0.0, changed * upstream))) / (2 * STEP)
+
+    base = {place: slope(place, tensors, example.upstream) for place in places}
+    change = np.zeros(at.shape)
+    for _ in range(DRAWS):
+        moved = np.zeros(at.shape)
+        for part in (*example.floats, None):  # None: the upstream gradient
+            inputs = tensors if part is None else {**tensors, part: _moved(tensors[part], rng)}
+            pushed = _moved(example.upstream, rng) if part is None else example.upstream
+            for place in places:
+                moved[place] += abs(slope(place, inputs, pushed) - base[place]) / MOVED
+        change = np.maximum(change, moved)
+    return change
 
 
 def _slopes(
@@ -143,7 +175,8 @@ def _slopes(
     middle = (right + left) / 2  # of an odd error nothing is left: a power of the step is two
     smooth = _to_zero(4.0, STEPS) @ middle
     size = max(float(np.max(np.abs([from_left, from_right]), initial=0.0)), float(np.sum(np.abs(upstream)) * 1e-6))
-    kinked = np.maximum(np.abs(from_right - from_left), np.abs(smooth - (from_left + from_right) / 2)) > KINK * size
+    noise = 64 * 2.0**-53 * np.abs(np.where(np.isfinite(base), base, 0.0) * upstream).ravel() / STEP
+    kinked = np.maximum(np.abs(from_right - from_left), np.abs(smooth - (from_left + from_right) / 2)) > KINK * size + noise
     least = np.where(kinked, np.minimum(from_left, from_right), smooth)
     most = np.where(kinked, np.maximum(from_left, from_right), smooth)
     sides = np.maximum(*(np.abs(_to_zero(2.0, STEPS) @ s - _to_zero(2.0, STEPS - 1) @ s[1:]) for s in (left, right)))
