@@ -4,23 +4,23 @@ use crate::{at_rank, each_rank};
 use burn::tensor::{activation, backend::Backend};
 
 pub fn add<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a") + t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") + t.float("b"))
 }
 
 pub fn sub<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a") - t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") - t.float("b"))
 }
 
 pub fn mul<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a") * t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") * t.float("b"))
 }
 
 pub fn div<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a") / t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") / t.float("b"))
 }
 
 pub fn power<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a").powf(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").powf(t.float("b")))
 }
 
 pub fn power_number<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
@@ -31,19 +31,19 @@ pub fn power_number<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
 }
 
 pub fn remainder<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a").remainder(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").remainder(t.float("b")))
 }
 
 pub fn fmod<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a").fmod(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").fmod(t.float("b")))
 }
 
 pub fn maximum<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a").max_pair(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").max_pair(t.float("b")))
 }
 
 pub fn minimum<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a").min_pair(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").min_pair(t.float("b")))
 }
 
 pub fn clamp<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
@@ -51,11 +51,11 @@ pub fn clamp<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
 }
 
 pub fn r#where<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("b").mask_where(t.mask("mask"), t.float("a")))
+    at_rank!(t.rank(), D => t.float::<D>("b").mask_where(t.mask("mask"), t.float("a")))
 }
 
 pub fn atan2<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Answer<B> {
-    at_rank!(t, D => t.float::<D>("a").atan2(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").atan2(t.float("b")))
 }
 
 pub fn sigmoid<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Any<B> {

@@ -4,23 +4,23 @@ use crate::{at_rank, each_rank};
 use burn::tensor::activation;
 
 pub fn add(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a") + t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") + t.float("b"))
 }
 
 pub fn sub(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a") - t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") - t.float("b"))
 }
 
 pub fn mul(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a") * t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") * t.float("b"))
 }
 
 pub fn div(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a") / t.float("b"))
+    at_rank!(t.rank(), D => t.float::<D>("a") / t.float("b"))
 }
 
 pub fn power(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").powf(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").powf(t.float("b")))
 }
 
 pub fn power_number(t: &Tensors, a: &Attributes) -> Any {
@@ -31,19 +31,19 @@ pub fn power_number(t: &Tensors, a: &Attributes) -> Any {
 }
 
 pub fn remainder(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").remainder(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").remainder(t.float("b")))
 }
 
 pub fn fmod(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").fmod(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").fmod(t.float("b")))
 }
 
 pub fn maximum(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").max_pair(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").max_pair(t.float("b")))
 }
 
 pub fn minimum(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").min_pair(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").min_pair(t.float("b")))
 }
 
 pub fn clamp(t: &Tensors, a: &Attributes) -> Any {
@@ -51,11 +51,11 @@ pub fn clamp(t: &Tensors, a: &Attributes) -> Any {
 }
 
 pub fn r#where(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("b").mask_where(t.mask("mask"), t.float("a")))
+    at_rank!(t.rank(), D => t.float::<D>("b").mask_where(t.mask("mask"), t.float("a")))
 }
 
 pub fn atan2(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").atan2(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").atan2(t.float("b")))
 }
 
 pub fn sigmoid(t: &Tensors, _: &Attributes) -> Any {
@@ -136,7 +136,7 @@ pub fn glu(t: &Tensors, a: &Attributes) -> Any {
 }
 
 pub fn hypot(t: &Tensors, _: &Attributes) -> Answer {
-    at_rank!(t, D => t.float::<D>("a").hypot(t.float("b")))
+    at_rank!(t.rank(), D => t.float::<D>("a").hypot(t.float("b")))
 }
 
 pub fn softplus_beta(t: &Tensors, a: &Attributes) -> Any {

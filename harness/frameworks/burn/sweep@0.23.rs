@@ -38,11 +38,11 @@ macro_rules! each_rank {
     };
 }
 
-/// The same expression at the highest rank among the call's tensors: Burn broadcasts sizes, not ranks.
+/// The same expression for the rank D that is known when it is asked.
 #[macro_export]
 macro_rules! at_rank {
-    ($t:expr, $D:ident => $body:expr) => {
-        match $t.rank() {
+    ($rank:expr, $D:ident => $body:expr) => {
+        match $rank {
             1 => $crate::at_rank!(1, $D, $body),
             2 => $crate::at_rank!(2, $D, $body),
             3 => $crate::at_rank!(3, $D, $body),
@@ -132,6 +132,18 @@ macro_rules! answers {
     )+ };
 }
 answers!(1 2 3 4 5);
+
+// A rank more than a tensor has, or less: what matters are its numbers.
+impl From<Tensor<0>> for Answer {
+    fn from(tensor: Tensor<0>) -> Self {
+        Answer::Float(flatten(tensor).into())
+    }
+}
+impl From<Tensor<6>> for Answer {
+    fn from(tensor: Tensor<6>) -> Self {
+        Answer::Float(flatten(tensor).into())
+    }
+}
 
 /// The arguments of a call: tensors of floats, and whole numbers and masks as data.
 pub struct Tensors {
