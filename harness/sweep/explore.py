@@ -74,7 +74,7 @@ def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: i
         worst = max((f for f in faults(op, example, replies[example.key], framework) if f.kind == kind), key=lambda f: f.ratio)
         return Found(fault=worst, example=example, of=len(faulty[kind]))
 
-    answered = sum(r.end == "answer" for r in replies.values())
+    answered = sum(replies[e.key].end == "answer" or (e.invalid and replies[e.key].end == "raised") for e in examples)
     found = tuple(smallest(kind) for kind in KINDS if kind in faulty)
     return Explored(asked=len(examples), answered=answered, found=found, differs=choice[0].told() if choice else "")
 
