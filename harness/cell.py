@@ -73,8 +73,9 @@ class Cell:
         if spec.op:
             half = [ways(FRAMEWORKS, self.column), FRAMEWORKS.parent / "swept.py", FRAMEWORKS / "probe_rs" / "swept.rs"]
             texts = [file.read_text() for file in half if file.exists() and file.suffix == half[0].suffix]
+            text = swept(spec.folder / "case.py")
             entry = source.entry(spec.folder / "case.py", spec.item)
-            return source.digest(PROTOCOL, self.mode, glue(self.column), *texts, self.limit_s, self.column.examples, swept(), entry, code)
+            return source.digest(PROTOCOL, self.mode, glue(self.column), *texts, self.limit_s, self.column.examples, text, entry, code)
         if self.file and spec.case.timing:
             code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))
         if self.file and self.column.source:
@@ -92,9 +93,12 @@ class Cell:
 
 
 @lru_cache
-def swept() -> str:
-    """The text of what draws and judges the examples of a sweep."""
-    return source.digest(*(file.read_text() for file in sorted(Path(__file__).parent.glob("sweep/*.py"))))
+def swept(case: Path, judged: bool = True) -> str:
+    """The text of what draws the examples of a sweep's case and computes their references, and of what judges answers; a neighbour's samplers are no part."""
+    package = Path(__file__).parent / "sweep"
+    drawn = source.reached(case.read_text(), package, "harness.sweep")
+    rest = ("reference", "draw", *(("judge", "explore", "ask") if judged else ()))
+    return source.digest(drawn, *((package / f"{name}.py").read_text() for name in rest))
 
 
 @lru_cache

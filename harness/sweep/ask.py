@@ -15,6 +15,7 @@ from harness import verdict
 from harness.case import Finding, as_dtype
 from harness.cell import ways
 from harness.environment import Environment
+from harness.sweep import kept
 from harness.sweep.explore import Explored, Found, Reply, explore
 from harness.sweep.op import Example
 from harness.verdict import Verdict
@@ -37,7 +38,8 @@ def decide(asker: Asker, cell: Cell, environment: Environment) -> tuple[Verdict,
     asking = _Asking(asker, cell, environment)
     count = cell.column.examples[cell.mode == "compiled"]
     try:
-        explored = explore(cell.spec.op, asking, framework=cell.column.framework, dtypes=cell.column.dtypes, count=count)
+        with kept.of(cell.spec, asker.project.environments / "sweep"):
+            explored = explore(cell.spec.op, asking, framework=cell.column.framework, dtypes=cell.column.dtypes, count=count)
     except _CannotAsk as cannot:
         return cannot.verdict, cannot.reply
     return judged(explored), asking.used

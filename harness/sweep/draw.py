@@ -168,6 +168,8 @@ def _can(value: Array, layout: str) -> bool:
 
 def generated(op: Op, count: int, dtypes: Sequence[str] = ()) -> list[Example]:
     """The first ``count`` examples, different from each other, or those of some types; the same in every run and for every framework."""
+    if (op, count, *dtypes) in GENERATED:
+        return GENERATED[op, count, *dtypes]
     made: dict[str, Example] = {}
     ways = hows(op)
     for turn in range(TURNS * count):
@@ -181,7 +183,11 @@ def generated(op: Op, count: int, dtypes: Sequence[str] = ()) -> list[Example]:
             made.setdefault(example.key, example)
         if len(made) == count:
             break
-    return list(made.values())
+    GENERATED[op, count, *dtypes] = list(made.values())
+    return GENERATED[op, count, *dtypes]
+
+
+GENERATED: dict[tuple[Any, ...], list[Example]] = {}
 
 
 def smallest(op: Op, first: Example, fails: Callable[[Example], bool]) -> Example:

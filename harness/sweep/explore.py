@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
@@ -109,22 +108,11 @@ def _never(_: object) -> bool:
 
 
 def wanted(op: Op, example: Example) -> reference.Reference:
-    """The reference, computed once for all columns of a run."""
-    return _wanted(_Keyed(op, example))
+    """The reference, computed once for all columns."""
+    asked = (op, example.key)
+    if asked not in KNOWN:
+        KNOWN[asked] = reference.ask(op, example)
+    return KNOWN[asked]
 
 
-@dataclass(frozen=True)
-class _Keyed:
-    op: Op
-    example: Example
-
-    def __hash__(self) -> int:
-        return hash((self.op.forward, self.example.key))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Keyed) and self.op.forward is other.op.forward and self.example.key == other.example.key
-
-
-@lru_cache(maxsize=200_000)
-def _wanted(asked: _Keyed) -> reference.Reference:
-    return reference.ask(asked.op, asked.example)
+KNOWN: dict[tuple[Op, str], reference.Reference] = {}
