@@ -31,9 +31,10 @@ def test_no_healthy_twin_is_accused(spec):
 def test_every_explanation_is_needed(spec):
     import fnmatch
 
-    survivors = [f"{o.mutant}@{o.dtype}" for o in mutants.kill_all(spec) if not o.killed]
-    unused = [pattern for pattern in spec.explained if not any(fnmatch.fnmatchcase(s, pattern) for s in survivors)]
-    own = set(spec.explained) - set(spec.case.explained)
+    survivors = [o.mutant if spec.op else f"{o.mutant}@{o.dtype}" for o in mutants.kill_all(spec) if not o.killed]
+    explained = spec.op.explained if spec.op else spec.explained
+    unused = [pattern for pattern in explained if not any(fnmatch.fnmatchcase(s, pattern) for s in survivors)]
+    own = set(explained) - set(spec.case.explained)
     assert [p for p in unused if p in own] == []
 
 
