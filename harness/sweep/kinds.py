@@ -22,6 +22,12 @@ LONG = 1100  # more ones than bfloat16 (256) or float16 in halves can count; a s
 DOMAINS: dict[str, tuple[tuple[str, ...], float, float]] = {
     "line": (("grid", "normal", "small", "large", "zero", "nan", "inf"), 1, 0),
     "finite": (("grid", "normal", "small", "large", "zero", "nan"), 1, 0),
+    "spread": (
+        ("grid", "normal", "large", "zero", "nan", "inf"),
+        1,
+        0,
+    ),  # not closer to each other than a difference, where an order may change
+    "finite spread": (("grid", "normal", "large", "zero", "nan"), 1, 0),
     "plain": (("grid", "normal"), 1, 0),
     "moderate": (("grid", "normal", "small", "zero", "nan"), 1, 0),
     "nonzero": (("grid", "large", "zero", "nan", "inf"), 1, 0),
@@ -98,7 +104,7 @@ def halves() -> Sampler:
 
 
 def reduction(
-    domain: str = "line",
+    domain: str = "spread",
     extra: tuple[str, ...] = (),
     *,
     names: str = "x",
@@ -144,7 +150,7 @@ def top(low: int = 1) -> Sampler:
     def takes(d: Draw) -> Asked:
         shape = d.shape(size=5)
         return Asked(
-            tensors={"x": d.floats(*shape, styles=("distinct", *DOMAINS["line"][0], "ties"))}, attributes={"k": d.whole(low, shape[-1])}
+            tensors={"x": d.floats(*shape, styles=("distinct", *DOMAINS["spread"][0], "ties"))}, attributes={"k": d.whole(low, shape[-1])}
         )
 
     return takes

@@ -30,7 +30,7 @@ STEPS = 4  # each half of the one before
 KINK = 1e-5  # relative: one-sided derivatives of a smooth function agree to 1e-7 where its inputs are 1/8 from a pole
 PLACES = 16  # of one input, at most, whose gradient is asked
 MOVED = 2.0**-20  # relative, to measure the conditioning by
-DRAWS = 2
+DRAWS = 4  # of which two are by chance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +78,8 @@ def ask(op: Op, example: Example) -> Reference:
     rng = np.random.default_rng(0)
     want = forward()
     change = np.zeros(want.shape)
-    for _ in range(DRAWS):
-        each = [np.abs(forward(**{name: _moved(tensors[name], rng)}) - want) / MOVED for name in example.floats]
+    for draw in range(DRAWS):
+        each = [np.abs(forward(**{name: _moved(tensors[name], rng, draw)}) - want) / MOVED for name in example.floats]
         change = np.fmax(change, np.sum([_finite(one) for one in each], axis=0))
     cancels = op.cancels(example.asked, times * np.abs(example.upstream))
     output = Wanted(
@@ -88,27 +88,31 @@ def ask(op: Op, example: Example) -> Reference:
     gradients = {}
     if op.gradient:
         for name in example.floats:
-            gradients[name] = dataclasses.replace(_gradient(differentiated, tensors, name, example, rng), cancelled=cancels.get(name, 0.0))
+            gradients[name] = dataclasses.replace(
+                _gradient(differentiated, tensors, name, example, op.terms(example.asked), rng), cancelled=cancels.get(name, 0.0)
+            )
     return Reference(output=output, gradients=gradients)
 
 
-def _gradient(forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, rng: np.random.Generator) -> Wanted:
+def _gradient(
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, terms: int, rng: np.random.Generator
+) -> Wanted:
     value, upstream = tensors[name], example.upstream
     base = forward()
+    rough = (64 + terms) * UNIT["float64"] * np.abs(_finite(base) * upstream) / STEP
     low, high, error = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
     known = np.zeros(value.shape, dtype=bool)
     for place in _places(value.shape):
-        least, most, error[place] = _slopes(forward, tensors, name, place, upstream, base)
+        least, most, error[place] = _slopes(forward, tensors, name, place, upstream, base, rough)
         if least is None or most is None or not np.isfinite(least + most):
             continue
         low[place], high[place], known[place] = least, most, True
     change = _conditioning(forward, tensors, name, example, [tuple(at) for at in np.argwhere(known & (low == high))], rng)
-    # The differences' own error, so that float64 is not held to better than they are: what they left out, and about 16 roundings of the loss over the step.
-    size = float(np.sum(np.abs(np.where(np.isfinite(base), base, 0.0) * upstream)))
-    noise = error + 64 * 2.0**-53 * size / STEP + 1e-11 * np.maximum(np.abs(low), np.abs(high))
+    # The differences' own error, so that float64 is not held to better than they are: what they left out, and roundings of the loss over the step.
+    noise = error + float(np.sum(rough)) + 1e-11 * np.maximum(np.abs(low), np.abs(high))
     total, total_error = None, 0.0
     if known.all() and np.any(high > low):
-        least, most, left_out = _slopes(forward, tensors, name, ..., upstream, base)
+        least, most, left_out = _slopes(forward, tensors, name, ..., upstream, base, rough)
         total = least if least == most else None
         total_error = left_out + float(np.sum(noise - error))
     return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total, total_error=total_error)
@@ -139,11 +143,11 @@ def _conditioning(
 
     base = {place: slope(place, tensors, example.upstream) for place in places}
     change = np.zeros(at.shape)
-    for _ in range(DRAWS):
+    for draw in range(DRAWS):
         moved = np.zeros(at.shape)
         for part in (*example.floats, None):  # None: the upstream gradient
-            inputs = tensors if part is None else {**tensors, part: _moved(tensors[part], rng)}
-            pushed = _moved(example.upstream, rng) if part is None else example.upstream
+            inputs = tensors if part is None else {**tensors, part: _moved(tensors[part], rng, draw)}
+            pushed = _moved(example.upstream, rng, draw) if part is None else example.upstream
             for place in places:
                 moved[place] += abs(slope(place, inputs, pushed) - base[place]) / MOVED
         change = np.maximum(change, moved)
@@ -151,7 +155,7 @@ def _conditioning(
 
 
 def _slopes(
-    forward: Callable[..., Array], tensors: dict[str, Array], name: str, place: Any, upstream: Array, base: Array
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, place: Any, upstream: Array, base: Array, rough: Array
 ) -> tuple[float | None, float | None, float]:
     """The least and the largest right derivative, of one number or of all together, and what the differences left out; None where it jumps.
 
@@ -175,8 +179,7 @@ def _slopes(
     middle = (right + left) / 2  # of an odd error nothing is left: a power of the step is two
     smooth = _to_zero(4.0, STEPS) @ middle
     size = max(float(np.max(np.abs([from_left, from_right]), initial=0.0)), float(np.sum(np.abs(upstream)) * 1e-6))
-    noise = 64 * 2.0**-53 * np.abs(np.where(np.isfinite(base), base, 0.0) * upstream).ravel() / STEP
-    kinked = np.maximum(np.abs(from_right - from_left), np.abs(smooth - (from_left + from_right) / 2)) > KINK * size + noise
+    kinked = np.maximum(np.abs(from_right - from_left), np.abs(smooth - (from_left + from_right) / 2)) > KINK * size + rough.ravel()
     least = np.where(kinked, np.minimum(from_left, from_right), smooth)
     most = np.where(kinked, np.maximum(from_left, from_right), smooth)
     sides = np.maximum(*(np.abs(_to_zero(2.0, STEPS) @ s - _to_zero(2.0, STEPS - 1) @ s[1:]) for s in (left, right)))
@@ -191,9 +194,11 @@ def _to_zero(ratio: float, count: int) -> Array:
     return np.array([np.prod([other / (other - mine) for other in at if other != mine]) for mine in at])
 
 
-def _moved(values: Array, rng: np.random.Generator) -> Array:
-    """Each number a little up or down, by the same share of itself."""
-    return values * (1 + MOVED * rng.choice([-1.0, 1.0], values.shape))
+def _moved(values: Array, rng: np.random.Generator, draw: int) -> Array:
+    """Each number a little up or down, by the same share of itself: all up, neighbours apart, then by chance; of two terms, one draw shows the sum of sizes."""
+    neighbours = 1.0 - 2 * (np.indices(values.shape).sum(axis=0) % 2)
+    signs = 1.0 if draw == 0 else neighbours if draw == 1 else rng.choice([-1.0, 1.0], values.shape)
+    return values * (1 + MOVED * signs)
 
 
 def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
