@@ -130,32 +130,28 @@ def hows(op: Op) -> list[How]:
     return made
 
 
-def strategy(op: Op, how: How, turn: int) -> st.SearchStrategy[Example]:
+@st.composite
+def example(draw: Any, op: Op, how: How, turn: int) -> Example:
     """Examples of an operation, asked in one way."""
-
-    @st.composite
-    def example(draw: Any) -> Example:
-        d = Draw(draw, how.dtype, least=LEAST.get(how.layout, 1))
-        asked = op.takes(d)
-        able = [name for name, value in asked.tensors.items() if _can(value, how.layout)]
-        chosen = {name: d.choose(*(kind for kind in LAYOUTS if _can(value, kind))) for name, value in asked.tensors.items()}
-        if able:  # else, as of whole numbers and vectors, it is asked as it is: hypothesis looks for seconds for what there is not
-            chosen[d.choose(*able)] = how.layout
-        tensors = {
-            name: np.broadcast_to(value[:1], value.shape).copy() if chosen[name] == "broadcast" else value
-            for name, value in asked.tensors.items()
-        }
-        asked = Asked(tensors=tensors, attributes=asked.attributes)
-        if op.invalid(asked):
-            return Example(asked=asked, dtype=how.dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True, turn=turn)
-        with np.errstate(all="ignore"):
-            shape = np.shape(op.forward(**tensors, **asked.attributes))
-        # A gradient is a long sum of it, as of a bias or an expanded row.
-        style = d.choose("grid", "ones") if op.terms(asked) > LONG else "grid"
-        upstream = np.asarray(STYLES[style](np.random.default_rng(1), shape))
-        return Example(asked=asked, dtype=how.dtype, layouts=chosen, use=how.use, upstream=upstream, turn=turn)
-
-    return example()
+    d = Draw(draw, how.dtype, least=LEAST.get(how.layout, 1))
+    asked = op.takes(d)
+    able = [name for name, value in asked.tensors.items() if _can(value, how.layout)]
+    chosen = {name: d.choose(*(kind for kind in LAYOUTS if _can(value, kind))) for name, value in asked.tensors.items()}
+    if able:  # else, as of whole numbers and vectors, it is asked as it is: hypothesis looks for seconds for what there is not
+        chosen[d.choose(*able)] = how.layout
+    tensors = {
+        name: np.broadcast_to(value[:1], value.shape).copy() if chosen[name] == "broadcast" else value
+        for name, value in asked.tensors.items()
+    }
+    asked = Asked(tensors=tensors, attributes=asked.attributes)
+    if op.invalid(asked):
+        return Example(asked=asked, dtype=how.dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True, turn=turn)
+    with np.errstate(all="ignore"):
+        shape = np.shape(op.forward(**tensors, **asked.attributes))
+    # A gradient is a long sum of it, as of a bias or an expanded row.
+    style = d.choose("grid", "ones") if op.terms(asked) > LONG else "grid"
+    upstream = np.asarray(STYLES[style](np.random.default_rng(1), shape))
+    return Example(asked=asked, dtype=how.dtype, layouts=chosen, use=how.use, upstream=upstream, turn=turn)
 
 
 def _can(value: Array, layout: str) -> bool:
@@ -179,8 +175,8 @@ def generated(op: Op, count: int, dtypes: Sequence[str] = ()) -> list[Example]:
         drawn: list[Example] = []
         _search(op, turn, drawn.append, Phase.generate)
         # hypothesis begins with the simplest one, which is wanted now and then; what it draws after that is of all kinds.
-        for example in drawn[:1] if turn % SIMPLEST == 0 else drawn[-1:]:
-            made.setdefault(example.key, example)
+        for one in drawn[:1] if turn % SIMPLEST == 0 else drawn[-1:]:
+            made.setdefault(one.key, one)
         if len(made) == count:
             break
     GENERATED[op, count, *dtypes] = list(made.values())
@@ -206,6 +202,6 @@ def _search(op: Op, turn: int, condition: Callable[[Example], Any], *phases: Pha
     quiet = settings(max_examples=DRAWN, database=None, deadline=None, suppress_health_check=list(HealthCheck), phases=phases)
     ways = hows(op)
     try:
-        return find(strategy(op, ways[turn % len(ways)], turn), condition, settings=quiet, random=Random(f"{SEED} {turn}"))  # noqa: S311
+        return find(example(op, ways[turn % len(ways)], turn), condition, settings=quiet, random=Random(f"{SEED} {turn}"))  # noqa: S311
     except (NoSuchExample, Unsatisfiable):
         return None
