@@ -272,7 +272,12 @@ CASE = Sweep(
         "fold": Op(forward=fold, takes=patches(folded=True), terms=window),
         "local_response_norm": Op(
             forward=local_response_norm,
-            takes=spread(2, channels=(3, 2, 5, 1), size=(3, 2, 5), alpha=(0.5, 1e-4), beta=(0.75, 0.5), k=(1.0, 2.0)),
+            takes=spread(2, channels=(3, 2, 5, 1), size=(3, 5), alpha=(0.5, 1e-4), beta=(0.75, 0.5), k=(1.0, 2.0)),
+            roundings=12,
+        ),
+        "local_response_norm_even": Op(
+            forward=local_response_norm,
+            takes=spread(2, channels=(3, 2, 5, 1), size=(2, 4), alpha=(0.5, 1e-4), beta=(0.75, 0.5), k=(1.0, 2.0)),
             roundings=12,
         ),
     },
