@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness.sweep.op import Op, Sweep
-from harness.sweep.products import lettered, square
+from harness.sweep.products import square
 
 WIDE = ("float64", "float32")  # what the frameworks' solvers take
 # Four rows or fewer: elimination and its two substitutions are 3 n roundings in series, and their backward is as many again.
@@ -42,27 +42,6 @@ def cholesky(a):
     return np.linalg.cholesky(positive(a))
 
 
-def eigvalsh(a):
-    return np.linalg.eigvalsh(positive(a))
-
-
-def svdvals(a):
-    return np.linalg.svd(a, compute_uv=False)
-
-
-def pinv(a):
-    return np.linalg.pinv(a)
-
-
-def matrix_exp(x):
-    """The series of a sixteenth, which ends below float64 after 30 terms, and four squarings."""
-    term = total = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
-    for k in range(1, 30):
-        term = term @ x / (16 * k)
-        total = total + term
-    return np.linalg.matrix_power(total, 16)
-
-
 CASE = Sweep(
     claim="Each solution, inverse, determinant or factor has the value and the gradients of its definition.",
     failure="wrong-gradient",
@@ -78,9 +57,5 @@ CASE = Sweep(
         "det": Op(forward=det, takes=square(), dtypes=WIDE, roundings=SOLVED),
         "slogdet": Op(forward=slogdet, takes=square(), dtypes=WIDE, roundings=SOLVED),
         "cholesky": Op(forward=cholesky, takes=square(), dtypes=WIDE, roundings=SOLVED),
-        "eigvalsh": Op(forward=eigvalsh, takes=square(), dtypes=WIDE, roundings=SOLVED),
-        "svdvals": Op(forward=svdvals, takes=square(), dtypes=WIDE, roundings=SOLVED),
-        "pinv": Op(forward=pinv, takes=square(), dtypes=WIDE, roundings=2 * SOLVED),
-        "matrix_exp": Op(forward=matrix_exp, takes=lettered(x="bii"), dtypes=WIDE, roundings=2 * SOLVED),
     },
 )

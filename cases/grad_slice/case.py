@@ -147,7 +147,7 @@ CASE = Sweep(
         "pad_circular": Op(forward=pad_circular, takes=images(lambda size: size)),
         "pad_symmetric": Op(forward=pad_symmetric, takes=images(lambda size: size)),
         "narrow": Op(forward=narrow, takes=shaped(cut)),
-        "slice": Op(forward=sliced, takes=shaped(slices)),
+        "slice_step": Op(forward=sliced, takes=shaped(slices)),
         "slice_backward": Op(forward=sliced, takes=shaped(backward_slices)),
         "slice_new_axis": Op(forward=slice_new_axis, takes=shaped(slices)),
         "unfold": Op(forward=unfold, takes=shaped(window, size=6)),
