@@ -5,7 +5,7 @@ use crate::swept::{self, Attributes, Example};
 use crate::tensors;
 use burn::backend::{Autodiff, NdArray};
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{Bool, Int, Tensor, TensorData};
+use burn::tensor::{Bool, Float, Int, Tensor, TensorData};
 use safetensors::tensor::Dtype;
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
@@ -124,30 +124,24 @@ impl<B: Backend> From<Any<B>> for Answer<B> {
     }
 }
 macro_rules! answers {
-    ($($d:literal)+) => { $(
-        impl<B: Backend> From<Tensor<B, $d>> for Answer<B> {
-            fn from(tensor: Tensor<B, $d>) -> Self { Answer::Float(tensor.into()) }
-        }
-        impl<B: Backend> From<Tensor<B, $d, Int>> for Answer<B> {
-            fn from(tensor: Tensor<B, $d, Int>) -> Self { Answer::Data(tensor.into_data().convert::<i64>()) }
-        }
-        impl<B: Backend> From<Tensor<B, $d, Bool>> for Answer<B> {
-            fn from(tensor: Tensor<B, $d, Bool>) -> Self { Answer::Data(tensor.int().into_data().convert::<i64>()) }
+    ($kind:ident: $($d:literal)+ => $any:expr) => { $(
+        impl<B: Backend> From<Tensor<B, $d, $kind>> for Answer<B> {
+            fn from(tensor: Tensor<B, $d, $kind>) -> Self { $any(tensor) }
         }
     )+ };
 }
-answers!(1 2 3 4 5);
-
+answers!(Float: 1 2 3 4 5 => |tensor| Answer::Float(Any::from(tensor)));
 // A rank more than a tensor has, or less: what matters are its numbers.
-impl<B: Backend> From<Tensor<B, 0>> for Answer<B> {
-    fn from(tensor: Tensor<B, 0>) -> Self {
-        Answer::Float(flatten(tensor).into())
-    }
+answers!(Float: 0 6 => |tensor| Answer::Float(flatten(tensor).into()));
+answers!(Int: 1 2 3 4 5 6 => whole);
+answers!(Bool: 1 2 3 4 5 6 => truths);
+
+fn whole<B: Backend, const D: usize>(tensor: Tensor<B, D, Int>) -> Answer<B> {
+    Answer::Data(tensor.into_data().convert::<i64>())
 }
-impl<B: Backend> From<Tensor<B, 6>> for Answer<B> {
-    fn from(tensor: Tensor<B, 6>) -> Self {
-        Answer::Float(flatten(tensor).into())
-    }
+
+fn truths<B: Backend, const D: usize>(tensor: Tensor<B, D, Bool>) -> Answer<B> {
+    whole(tensor.int())
 }
 
 /// The arguments of a call: tensors of floats, and whole numbers and masks as data.
@@ -280,18 +274,16 @@ fn one<B: AutodiffBackend>(
         leaves.insert(name.clone(), leaf);
         given.floats.insert(name.clone(), seen);
     }
+    let upstream = stored[&example.stored("upstream")].clone();
     let y = match run(&given, &example.attributes) {
-        Answer::Data(data) => return Ok(BTreeMap::from([("y".to_string(), data)])),
+        Answer::Data(data) => {
+            let shape = asked(&upstream, data.shape.to_vec());
+            return Ok(BTreeMap::from([("y".to_string(), shaped(data, shape))]));
+        }
         Answer::Float(y) if example.twice => each_rank!(y, x => x.clone() + x),
         Answer::Float(y) => y,
     };
-    let upstream = stored[&example.stored("upstream")].clone();
-    // Burn keeps an axis that it reduces: the numbers are compared in the shape that was asked.
-    let shape = if upstream.shape.iter().product::<usize>() == y.dims().iter().product::<usize>() {
-        upstream.shape.to_vec()
-    } else {
-        y.dims()
-    };
+    let shape = asked(&upstream, y.dims());
     let mut out = BTreeMap::new();
     let flat = y.flat();
     if example.gradient {
@@ -305,6 +297,16 @@ fn one<B: AutodiffBackend>(
     }
     out.insert("y".to_string(), shaped(flat.into_data(), shape));
     Ok(out)
+}
+
+/// Burn keeps an axis that it reduces: the numbers are compared in the shape that was asked.
+fn asked(upstream: &TensorData, own: Vec<usize>) -> Vec<usize> {
+    let count = |shape: &[usize]| shape.iter().product::<usize>();
+    if count(&upstream.shape) == count(&own) {
+        upstream.shape.to_vec()
+    } else {
+        own
+    }
 }
 
 fn shaped(mut data: TensorData, shape: Vec<usize>) -> TensorData {

@@ -3,7 +3,7 @@
 use crate::protocol::Refusal;
 use crate::swept::{self, Attributes, Example};
 use crate::tensors;
-use burn::tensor::{Bool, Device, FloatDType, Int, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Float, FloatDType, Int, Tensor, TensorData};
 use safetensors::tensor::Dtype;
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
@@ -119,30 +119,24 @@ impl From<Any> for Answer {
     }
 }
 macro_rules! answers {
-    ($($d:literal)+) => { $(
-        impl From<Tensor<$d>> for Answer {
-            fn from(tensor: Tensor<$d>) -> Self { Answer::Float(tensor.into()) }
-        }
-        impl From<Tensor<$d, Int>> for Answer {
-            fn from(tensor: Tensor<$d, Int>) -> Self { Answer::Data(tensor.into_data().convert::<i64>()) }
-        }
-        impl From<Tensor<$d, Bool>> for Answer {
-            fn from(tensor: Tensor<$d, Bool>) -> Self { Answer::Data(tensor.int().into_data().convert::<i64>()) }
+    ($kind:ident: $($d:literal)+ => $any:expr) => { $(
+        impl From<Tensor<$d, $kind>> for Answer {
+            fn from(tensor: Tensor<$d, $kind>) -> Self { $any(tensor) }
         }
     )+ };
 }
-answers!(1 2 3 4 5);
-
+answers!(Float: 1 2 3 4 5 => |tensor| Answer::Float(Any::from(tensor)));
 // A rank more than a tensor has, or less: what matters are its numbers.
-impl From<Tensor<0>> for Answer {
-    fn from(tensor: Tensor<0>) -> Self {
-        Answer::Float(flatten(tensor).into())
-    }
+answers!(Float: 0 6 => |tensor| Answer::Float(flatten(tensor).into()));
+answers!(Int: 1 2 3 4 5 6 => whole);
+answers!(Bool: 1 2 3 4 5 6 => truths);
+
+fn whole<const D: usize>(tensor: Tensor<D, Int>) -> Answer {
+    Answer::Data(tensor.into_data().convert::<i64>())
 }
-impl From<Tensor<6>> for Answer {
-    fn from(tensor: Tensor<6>) -> Self {
-        Answer::Float(flatten(tensor).into())
-    }
+
+fn truths<const D: usize>(tensor: Tensor<D, Bool>) -> Answer {
+    whole(tensor.int())
 }
 
 /// The arguments of a call: tensors of floats, and whole numbers and masks as data.
@@ -271,19 +265,16 @@ fn one(
         leaves.insert(name.clone(), leaf);
         given.floats.insert(name.clone(), seen);
     }
+    let upstream = stored[&example.stored("upstream")].clone();
     let y = match run(&given, &example.attributes) {
-        Answer::Data(data) => return Ok(BTreeMap::from([("y".to_string(), data)])),
+        Answer::Data(data) => {
+            let shape = asked(&upstream, data.shape().to_vec());
+            return Ok(BTreeMap::from([("y".to_string(), shaped(data, shape))]));
+        }
         Answer::Float(y) if example.twice => each_rank!(y, x => x.clone() + x),
         Answer::Float(y) => y,
     };
-    let upstream = stored[&example.stored("upstream")].clone();
-    // Burn keeps an axis that it reduces: the numbers are compared in the shape that was asked.
-    let shape = if upstream.shape().iter().product::<usize>() == y.dims().iter().product::<usize>()
-    {
-        upstream.shape().to_vec()
-    } else {
-        y.dims()
-    };
+    let shape = asked(&upstream, y.dims());
     let mut out = BTreeMap::new();
     let flat = y.flat();
     if example.gradient {
@@ -297,6 +288,16 @@ fn one(
     }
     out.insert("y".to_string(), shaped(flat.into_data(), shape));
     Ok(out)
+}
+
+/// Burn keeps an axis that it reduces: the numbers are compared in the shape that was asked.
+fn asked(upstream: &TensorData, own: Vec<usize>) -> Vec<usize> {
+    let count = |shape: &[usize]| shape.iter().product::<usize>();
+    if count(&upstream.shape()) == count(&own) {
+        upstream.shape().to_vec()
+    } else {
+        own
+    }
 }
 
 fn shaped(data: TensorData, shape: Vec<usize>) -> TensorData {
