@@ -176,6 +176,15 @@ def test_a_finding_is_made_smaller_and_told_once():
     assert found.example.told().startswith("float32; x [2, 2]; x transposed")
 
 
+def test_what_refuses_its_backward_alone_has_its_value_judged():
+    def no_backward(wrong):
+        return lambda examples: [Reply(end="raised", message="no backward", arrays={"y": right(CUBE, at)["y"] + wrong}) for at in examples]
+
+    for wrong, said in ((0.0, ["loud"]), (1.0, ["value", "loud"])):
+        found = explore(CUBE, no_backward(wrong), framework="", dtypes=(), count=10).found
+        assert [f.fault.kind for f in found] == said
+
+
 def test_only_the_types_a_framework_has_are_asked():
     seen = []
     explore(CUBE, lambda examples: seen.extend(examples) or answers()(examples), framework="", dtypes=("float64",), count=20)

@@ -149,7 +149,7 @@ class _Asking:
         assert decided
         if decided.status in ("absent", "error"):
             raise _CannotAsk(decided, said)
-        return Reply(end="crash" if decided.status == "crash" else "raised", message=decided.message)
+        return Reply(end="crash" if decided.status == "crash" else "raised", message=decided.message, arrays=arrays)
 
     def _call(self, examples: list[Example]) -> dict[str, Any]:
         asker, cell = self.asker, self.cell

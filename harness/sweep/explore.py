@@ -18,7 +18,7 @@ SHRINKS = 40  # examples asked, at most, to make one finding smaller
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """How one example ended: with arrays, or with `raised`, `crash`, `hang` or `unasked` and what was said."""
+    """How one example ended: with arrays, or with `raised`, `crash`, `hang` or `unasked` and what was said; of what refused its backward alone, the value."""
 
     end: str
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -85,8 +85,11 @@ def faults(op: Op, example: Example, reply: Reply, framework: str = "") -> list[
     invalid = example.invalid
     if reply.end != "answer":
         kind = "loud" if reply.end == "raised" else reply.end
-        healthy = invalid and kind == "loud"
-        return [] if healthy else [Fault(kind=kind, what="", got=reply.message, want="an answer", ratio=float("inf"))]
+        if invalid and kind == "loud":
+            return []
+        # What refuses its backward alone has a value that can be wrong.
+        value = list(judge.output(op, example, wanted(op, example), reply.arrays["y"])) if "y" in reply.arrays else []
+        return [Fault(kind=kind, what="", got=reply.message, want="an answer", ratio=float("inf")), *value]
     documented = op.documented.get(framework)
     if documented and (invalid or list(judge.faults(op, example, wanted(op, example), reply.arrays))):
         second = dataclasses.replace(op, forward=documented[2], invalid=_never, documented={})

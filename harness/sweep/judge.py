@@ -59,7 +59,7 @@ def faults(op: Op, example: Example, reference: Reference, answer: Mapping[str, 
 
 
 def _arrays(op: Op, example: Example, reference: Reference, answer: Mapping[str, Array]) -> Iterator[Fault]:
-    yield from _output(op, example, reference, answer.get("y"))
+    yield from output(op, example, reference, answer.get("y"))
     finite = np.isfinite(reference.output.low)
     if np.any(np.abs(reference.output.low[finite]) > TOP.get(example.dtype, np.inf) / 2):
         return  # a gradient is made from the output, which is past the type's end
@@ -67,7 +67,8 @@ def _arrays(op: Op, example: Example, reference: Reference, answer: Mapping[str,
         yield from _gradient(op, example, reference, name, wanted, answer.get(f"d{name}"))
 
 
-def _output(op: Op, example: Example, reference: Reference, got: Array | None) -> Iterator[Fault]:
+def output(op: Op, example: Example, reference: Reference, got: Array | None) -> Iterator[Fault]:
+    """Everything wrong with the value alone."""
     wanted = reference.output
     got = _scalar(got, wanted.low.shape)
     if got is None:

@@ -14,6 +14,7 @@ pub type Attributes = Map<String, Value>;
 /// Examples asked once more at the end: an answer must not depend on what was asked before it.
 const AGAIN: usize = 6;
 
+#[derive(Clone)]
 pub struct Example {
     /// Name and shape of each tensor as the operation sees it.
     pub tensors: Vec<(String, Vec<usize>)>,
@@ -117,7 +118,18 @@ pub fn each<T>(
                 kept.extend(out.into_iter().map(|(k, t)| (format!("{number}/{k}"), t)));
                 said.push(serde_json::json!({"end": "answer"}));
             }
-            Err(refused) => said.push(refused),
+            Err(refused) => {
+                // What has no backward has a value all the same.
+                let forward = Example {
+                    gradient: false,
+                    ..example.clone()
+                };
+                let alone = example.gradient.then(|| attempt(&forward, &ask));
+                if let Some(Ok(mut out)) = alone {
+                    kept.extend(out.remove("y").map(|y| (format!("{number}/y"), y)));
+                }
+                said.push(refused);
+            }
         }
     }
     let again = if examples.len() > 1 { AGAIN } else { 0 };
