@@ -26,7 +26,7 @@ def sort(x, axis):
 
 
 def argsort(x, axis):
-    return torch.argsort(x, axis, stable=True)
+    return torch.argsort(x, dim=axis, stable=True)
 
 
 def topk(x, k):

@@ -28,6 +28,9 @@ LEAST = {"float64": 2.0**-1022, "float32": 2.0**-126, "bfloat16": 2.0**-126, "fl
 STEP = 2.0**-7  # of the widest difference; inputs are multiples of 1/8 or far from kinks, so that none lies between
 STEPS = 4  # each half of the one before
 KINK = 1e-5  # relative: one-sided derivatives of a smooth function agree to 1e-7 where its inputs are 1/8 from a pole
+NEAR = 2.0**-16  # a function's slopes this near to a kink are right at the kink, too
+NEIGHBOURS = 32  # points near by: of four equal numbers, each is last in one of them but for 1 in 10,000
+BESIDE = 1e-3  # relative: a slope that differs by more has another side of a kink, and not only another place
 PLACES = 16  # of one input, at most, whose gradient is asked
 MOVED = 2.0**-20  # relative, to measure the conditioning by
 DRAWS = 4  # of which two are by chance
@@ -107,6 +110,8 @@ def _gradient(
         if least is None or most is None or not np.isfinite(least + most):
             continue
         low[place], high[place], known[place] = least, most, True
+    if _kinked(forward, tensors, name, upstream, low, high, known):
+        _widen(forward, tensors, name, example, low, high, known)
     change = _conditioning(forward, tensors, name, example, [tuple(at) for at in np.argwhere(known & (low == high))], rng)
     # The differences' own error, so that float64 is not held to better than they are: what they left out, and roundings of the loss over the step.
     noise = error + float(np.sum(rough)) + 1e-11 * np.maximum(np.abs(low), np.abs(high))
@@ -116,6 +121,38 @@ def _gradient(
         total = least if least == most else None
         total_error = left_out + float(np.sum(noise - error))
     return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total, total_error=total_error)
+
+
+def _kinked(
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, upstream: Array, low: Array, high: Array, known: Array
+) -> bool:
+    """Whether some number has two slopes, or the slope in one direction is not what those of single numbers add up to, as of a median of three equal ones."""
+    if np.any(high > low) or not known.all():
+        return bool(np.any(high > low))
+    direction = np.random.default_rng(0).uniform(-1, 1, low.shape)
+    sides = [forward(**{**tensors, name: tensors[name] + sign * NEAR * direction}) for sign in (1, -1)]
+    slope = float(np.sum((sides[0] - sides[1]) * upstream)) / (2 * NEAR)
+    return abs(slope - float(np.sum(low * direction))) > BESIDE * float(np.sum(np.abs(low)) + np.sum(np.abs(upstream)))
+
+
+def _widen(
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, low: Array, high: Array, known: Array
+) -> None:
+    """At a kink any slope that the function has nearby is right: of three equal numbers, one that moves alone is never the middle one."""
+    rng, upstream, step = np.random.default_rng(0), example.upstream, NEAR / 2**10
+    size = max(float(np.max(np.maximum(np.abs(low), np.abs(high)))), 1e-6)
+    for _ in range(NEIGHBOURS):
+        beside = {n: tensors[n] + NEAR * rng.uniform(-1, 1, tensors[n].shape) for n in example.floats}
+        for place in map(tuple, np.argwhere(known)):
+            at = np.array(beside[name])
+            at[place] += step
+            above = forward(**{**tensors, **beside, name: at})
+            at[place] -= 2 * step
+            slope = float(np.sum((above - forward(**{**tensors, **beside, name: at})) * upstream)) / (2 * step)
+            if slope < low[place] - BESIDE * size:
+                low[place] = slope
+            elif slope > high[place] + BESIDE * size:
+                high[place] = slope
 
 
 def _conditioning(
