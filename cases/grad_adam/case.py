@@ -1,0 +1,251 @@
+"""Adam and its kin over ten steps: a parameter p, its gradients g [10, ...], and what p is afterwards. Nothing is to be differentiated.
+
+Definitions are the papers', with epsilon outside of the root of the corrected second moment. float16 rounds the usual epsilon to nothing and has no room for
+small squares: it is asked in one row of its own.
+"""
+
+import numpy as np
+
+from harness.sweep.op import Op, Sweep
+from harness.sweep.training import mean, optimizer, present, steps
+
+
+def adam(p, g, lr, beta1, beta2, eps, hat=False, l2=0.0, decay=0.0, top=False):
+    """``hat``: epsilon is added before the correction of the second moment; ``top``: amsgrad."""
+
+    def step(p, grad, s, t):
+        p, grad = p * (1 - lr * decay), grad + l2 * p
+        m, v = mean(s, "m", beta1, grad), mean(s, "v", beta2, grad**2)
+        if top:
+            v = s["top"] = np.maximum(s.get("top", 0.0), v)
+        correction = np.sqrt(1 - beta2**t)
+        return p - lr * m / (1 - beta1**t) / (np.sqrt(v) / correction + (eps / correction if hat else eps))
+
+    return steps(p, g, step)
+
+
+def adam_hat(p, g, lr, beta1, beta2, eps):
+    return adam(p, g, lr, beta1, beta2, eps, hat=True)
+
+
+def adam_l2(p, g, lr, beta1, beta2, eps, decay):
+    return adam(p, g, lr, beta1, beta2, eps, l2=decay)
+
+
+def adam_l2_hat(p, g, lr, beta1, beta2, eps, decay):
+    return adam(p, g, lr, beta1, beta2, eps, hat=True, l2=decay)
+
+
+def adamw(p, g, lr, beta1, beta2, eps, decay):
+    return adam(p, g, lr, beta1, beta2, eps, decay=decay)
+
+
+def adamw_hat(p, g, lr, beta1, beta2, eps, decay):
+    return adam(p, g, lr, beta1, beta2, eps, hat=True, decay=decay)
+
+
+def amsgrad(p, g, lr, beta1, beta2, eps):
+    return adam(p, g, lr, beta1, beta2, eps, top=True)
+
+
+def amsgrad_hat(p, g, lr, beta1, beta2, eps):
+    return adam(p, g, lr, beta1, beta2, eps, hat=True, top=True)
+
+
+def amsgrad_corrected(p, g, lr, beta1, beta2, eps):
+    """The largest of the corrected second moments."""
+
+    def step(p, grad, s, t):
+        m, v = mean(s, "m", beta1, grad), mean(s, "v", beta2, grad**2) / (1 - beta2**t)
+        s["top"] = np.maximum(s.get("top", 0.0), v)
+        return p - lr * m / (1 - beta1**t) / (np.sqrt(s["top"]) + eps)
+
+    return steps(p, g, step)
+
+
+def adamax(p, g, lr, beta1, beta2, eps, corrected=True, old=False):
+    def step(p, grad, s, t):
+        m, before = mean(s, "m", beta1, grad), beta2 * s.get("u", 0.0)
+        s["u"] = np.maximum(before + eps, np.abs(grad)) if old else np.maximum(before, np.abs(grad) + eps)
+        return p - lr * m / (1 - beta1**t if corrected else 1.0) / s["u"]
+
+    return steps(p, g, step)
+
+
+def adamax_uncorrected(p, g, lr, beta1, beta2, eps):
+    return adamax(p, g, lr, beta1, beta2, eps, corrected=False)
+
+
+def adamax_old(p, g, lr, beta1, beta2, eps):
+    return adamax(p, g, lr, beta1, beta2, eps, old=True)
+
+
+def nadam(p, g, lr, beta1, beta2, eps, psi):
+    def step(p, grad, s, t):
+        m, v = mean(s, "m", beta1, grad), mean(s, "v", beta2, grad**2)
+        mu, following = (beta1 * (1 - 0.5 * 0.96 ** (n * psi)) for n in (t, t + 1))
+        s["mus"] = s.get("mus", 1.0) * mu
+        m_hat = following * m / (1 - s["mus"] * following) + (1 - mu) * grad / (1 - s["mus"])
+        return p - lr * m_hat / (np.sqrt(v / (1 - beta2**t)) + eps)
+
+    return steps(p, g, step)
+
+
+def nadam_plain(p, g, lr, beta1, beta2, eps, psi):  # noqa: ARG001  it has no such option
+    def step(p, grad, s, t):
+        m, v = mean(s, "m", beta1, grad), mean(s, "v", beta2, grad**2)
+        m_hat = beta1 * m / (1 - beta1 ** (t + 1)) + (1 - beta1) * grad / (1 - beta1**t)
+        return p - lr * m_hat / (np.sqrt(v / (1 - beta2**t)) + eps)
+
+    return steps(p, g, step)
+
+
+def radam(p, g, lr, beta1, beta2, eps, hat=True):
+    def step(p, grad, s, t):
+        m, v = mean(s, "m", beta1, grad) / (1 - beta1**t), mean(s, "v", beta2, grad**2)
+        most, correction = 2 / (1 - beta2) - 1, 1 - beta2**t
+        rho = most - 2 * t * beta2**t / correction
+        if rho <= 5:
+            return p - lr * m
+        r = np.sqrt((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho))
+        return p - lr * m * r / (np.sqrt(v / correction) + (eps / np.sqrt(correction) if hat else eps))
+
+    return steps(p, g, step)
+
+
+def radam_outside(p, g, lr, beta1, beta2, eps):
+    return radam(p, g, lr, beta1, beta2, eps, hat=False)
+
+
+def lamb(p, g, lr, beta1, beta2, eps):
+    def step(p, grad, s, t):
+        m, v = mean(s, "m", beta1, grad) / (1 - beta1**t), mean(s, "v", beta2, grad**2) / (1 - beta2**t)
+        r = m / (np.sqrt(v) + eps)
+        sizes = np.sqrt(np.sum(p**2)), np.sqrt(np.sum(r**2))
+        return p - lr * (sizes[0] / sizes[1] if sizes[0] > 0 and sizes[1] > 0 else 1.0) * r
+
+    return steps(p, g, step)
+
+
+def adam_absent(p, g, lr, beta1, beta2, eps, absent):
+    return adam(p, present(g, absent), lr, beta1, beta2, eps)
+
+
+def adam_absent_hat(p, g, lr, beta1, beta2, eps, absent):
+    return adam(p, present(g, absent), lr, beta1, beta2, eps, hat=True)
+
+
+# In series: ten roundings of p; of an update, a mean's (2 a step, of which its decay leaves ten), a square, a root, two quotients, a product.
+MANY = 40
+# 1 - beta2^t is off by u of 1, which at the first step is 1/(1 - beta2) of itself, and its root by half as much; in float32 at least.
+CORRECTED = 1000
+EPS, WIDE = (1e-8, 1e-4), ("float32", "float64", "bfloat16")
+KERAS, OPTAX = "https://keras.io/api/optimizers/", "https://optax.readthedocs.io/en/latest/api/optimizers.html"
+PADDLE = "https://www.paddlepaddle.org.cn/documentation/docs/en/api/paddle/optimizer/"
+MLX = "https://ml-explore.github.io/mlx/build/html/python/optimizers/_autosummary/mlx.optimizers.Adamax.html"
+HAT = "its epsilon is the paper's epsilon hat, as its text says"
+
+
+def adaptive(**options):
+    return optimizer(lr=(0.0625, 0.125), beta1=(0.9, 0.5), beta2=(0.999, 0.99), **options)
+
+
+CASE = Sweep(
+    claim="Ten steps with given gradients leave the parameter that the optimizer's definition says, whatever its rank.",
+    failure="optimizer",
+    items={
+        "adam": Op(
+            forward=adam,
+            takes=adaptive(eps=EPS),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={"tensorflow": (KERAS + "adam/", HAT, adam_hat), "paddle": (PADDLE + "Adam_en.html", HAT, adam_hat)},
+        ),
+        "adam_half": Op(
+            forward=adam,
+            takes=adaptive(eps=EPS),
+            gradient=False,
+            dtypes=("float16",),
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            claim="Adam in float16, which rounds its usual epsilon to nothing and has no room for small squares.",
+        ),
+        "adam_l2": Op(
+            forward=adam_l2,
+            takes=adaptive(eps=EPS, decay=(0.125,)),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={"paddle": (PADDLE + "Adam_en.html", HAT, adam_l2_hat)},
+        ),
+        "adam_absent": Op(
+            forward=adam_absent,
+            takes=adaptive(absent=True, eps=EPS),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={"tensorflow": (KERAS + "adam/", HAT, adam_absent_hat), "paddle": (PADDLE + "Adam_en.html", HAT, adam_absent_hat)},
+            claim="A parameter that gets no gradient in a step is left alone in it, and its next steps are counted from there.",
+        ),
+        "adamw": Op(
+            forward=adamw,
+            takes=adaptive(eps=EPS, decay=(0.125,)),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={"tensorflow": (KERAS + "adamw/", HAT, adamw_hat), "paddle": (PADDLE + "AdamW_en.html", HAT, adamw_hat)},
+        ),
+        "amsgrad": Op(
+            forward=amsgrad,
+            takes=adaptive(eps=EPS),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={
+                "tensorflow": (KERAS + "adam/", HAT, amsgrad_hat),
+                "paddle": (PADDLE + "Adam_en.html", HAT, amsgrad_hat),
+                "jax": (OPTAX, "the correction comes before the maximum, as its text says", amsgrad_corrected),
+            },
+        ),
+        "adamax": Op(
+            forward=adamax,
+            takes=adaptive(eps=EPS),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={
+                "mlx": (MLX, "without the correction of the first moment, as its text says", adamax_uncorrected),
+                "paddle": (PADDLE + "Adamax_en.html", "epsilon is added to the old maximum, as its formula has it", adamax_old),
+            },
+        ),
+        "nadam": Op(
+            forward=nadam,
+            takes=adaptive(eps=EPS, psi=(1.0,)),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={
+                "jax": (OPTAX, "Nesterov's momentum without a schedule of it, as its formula has it", nadam_plain),
+                "tensorflow": (KERAS + "Nadam/", HAT, nadam),
+            },
+        ),
+        "radam": Op(
+            forward=radam,
+            takes=adaptive(eps=EPS),
+            gradient=False,
+            dtypes=WIDE,
+            roundings=MANY,
+            terms=lambda _: CORRECTED,
+            documented={"jax": (OPTAX, "epsilon is added after the correction, as its formula has it", radam_outside)},
+        ),
+        "lamb": Op(forward=lamb, takes=adaptive(eps=EPS), gradient=False, dtypes=WIDE, roundings=MANY, terms=lambda _: CORRECTED),
+    },
+)

@@ -1,0 +1,28 @@
+from tinygrad import Tensor
+from tinygrad.nn.optim import LAMB, Adam, AdamW
+
+
+def _train(kind, p, g, beta1, beta2, **options):
+    w = p.clone().realize()
+    optimizer = kind([w], b1=beta1, b2=beta2, **options)
+    with Tensor.train():
+        for t in range(g.shape[0]):
+            w.grad = g[t]
+            optimizer.step()
+    return w
+
+
+def adam(p, g, lr, beta1, beta2, eps):
+    return _train(Adam, p, g, beta1, beta2, lr=lr, eps=eps)
+
+
+def adam_half(p, g, lr, beta1, beta2, eps):
+    return _train(Adam, p, g, beta1, beta2, lr=lr, eps=eps)
+
+
+def adamw(p, g, lr, beta1, beta2, eps, decay):
+    return _train(AdamW, p, g, beta1, beta2, lr=lr, eps=eps, weight_decay=decay)
+
+
+def lamb(p, g, lr, beta1, beta2, eps):
+    return _train(LAMB, p, g, beta1, beta2, lr=lr, eps=eps)

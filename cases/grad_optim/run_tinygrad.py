@@ -1,0 +1,28 @@
+from tinygrad import Tensor
+from tinygrad.nn.optim import SGD
+
+
+def _train(kind, p, g, **options):
+    w = p.clone().realize()
+    optimizer = kind([w], **options)
+    with Tensor.train():
+        for t in range(g.shape[0]):
+            w.grad = g[t]
+            optimizer.step()
+    return w
+
+
+def sgd(p, g, lr):
+    return _train(SGD, p, g, lr=lr)
+
+
+def sgd_decay(p, g, lr, decay):
+    return _train(SGD, p, g, lr=lr, weight_decay=decay)
+
+
+def momentum(p, g, lr, momentum):
+    return _train(SGD, p, g, lr=lr, momentum=momentum)
+
+
+def nesterov(p, g, lr, momentum):
+    return _train(SGD, p, g, lr=lr, momentum=momentum, nesterov=True)
