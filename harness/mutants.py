@@ -13,7 +13,7 @@ import numpy as np
 from gradarbiter.core import Array
 from harness import verdict
 from harness.case import DTYPES, SWEPT, Arrays, Spec, as_dtype
-from harness.sweep import mutants as swept
+from harness.sweep import kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ def healthy(spec: Spec, dtype: str) -> dict[str, Array]:
 def kill_all(spec: Spec) -> Iterator[Outcome]:
     """Judge every mutant of a row, in every dtype. A mutant equal to the healthy answer (a transposed scalar) is none and is not made."""
     if spec.op:
-        for name, survives in swept.judged(spec.op).items():
+        for name, survives in kept.proof(spec)[0].items():
             why = _explained(spec.op.explained, name)
             yield Outcome(row=spec.row, dtype=SWEPT, mutant=name, killed=not survives, explained=why if survives else "")
         return
@@ -56,7 +56,7 @@ def _explained(reasons: Mapping[str, str], mutant: str) -> str:
 def accused(spec: Spec) -> list[str]:
     """Healthy twins that the checks accuse: the rounded reference itself, and the reference computed in the asked type where that is float32 or float64."""
     if spec.op:
-        return [f"{spec.row}: {what}" for what in swept.accused(spec.op)]
+        return [f"{spec.row}: {what}" for what in kept.proof(spec)[1]]
     wrongly = []
     for dtype in spec.tol:
         twins = {"rounded reference": healthy(spec, dtype)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ import numpy as np
 
 from harness import cell, source
 from harness.case import Spec
-from harness.sweep import draw, explore
+from harness.project import Project
+from harness.sweep import draw, explore, mutants
 
 
 @contextlib.contextmanager
@@ -41,3 +43,25 @@ def of(spec: Spec, folder: Path) -> Iterator[None]:
         part = path.with_name(path.name + f".{os.getpid()}.part")
         part.write_bytes(pickle.dumps((drawn, known)))
         part.replace(path)
+
+
+def proof(spec: Spec) -> tuple[dict[str, bool], list[str]]:
+    """What `mutants` says of an operation: which wrong answers survive, and which right ones are accused."""
+    assert spec.op
+    case = spec.folder / "case.py"
+    text = source.digest(np.__version__, cell.swept(case), Path(mutants.__file__).read_text(), source.entry(case, spec.item))
+    folder = Project(spec.folder.parents[1]).environments / "sweep"
+    path = folder / "proofs" / f"{spec.id}.{spec.item}.{text}.json"
+    with contextlib.suppress(OSError, ValueError):
+        judged, accused = json.loads(path.read_text())
+        return judged, accused
+    with of(spec, folder):
+        made = mutants.judged(spec.op), mutants.accused(spec.op)
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for old in path.parent.glob(f"{spec.id}.{spec.item}.*"):
+            old.unlink()
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps(made))
+        part.replace(path)
+    return made
