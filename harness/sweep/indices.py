@@ -222,7 +222,7 @@ def outside(sampler: Sampler, high: Callable[[Asked], int] | None = None, *, wra
         asked = sampler(d)
         size = high(asked) if high else next(iter(asked.tensors.values())).shape[asked.attributes.get("axis", 0)]
         wrong = asked.tensors["ids"].copy()
-        wrong.flat[d.whole(0, wrong.size - 1)] = d.choose(size, size + 2, -size - 1, 2**31 - 1, *(() if wraps else (-1,)))
+        wrong.flat[d.whole(0, wrong.size - 1)] = d.choose(size, size + 2, -size - 1, np.iinfo(wrong.dtype).max, *(() if wraps else (-1,)))
         return dataclasses.replace(asked, tensors={**asked.tensors, "ids": wrong})
 
     return takes
