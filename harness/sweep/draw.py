@@ -164,8 +164,8 @@ def _can(value: Array, layout: str) -> bool:
 
 def generated(op: Op, count: int, dtypes: Sequence[str] = ()) -> list[Example]:
     """The first ``count`` examples, different from each other, or those of some types; the same in every run and for every framework."""
-    for (other, drawn, *types), examples in GENERATED.items():
-        if other is op and drawn >= count and types == list(dtypes):
+    for (other, most, *types), examples in GENERATED.items():
+        if other is op and most >= count and types == list(dtypes):
             return examples[:count]
     made: dict[str, Example] = {}
     ways = hows(op)
