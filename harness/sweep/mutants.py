@@ -23,7 +23,9 @@ def healthy(op: Op, example: Example) -> dict[str, Array]:
     times = 2.0 if example.use == "chain" else 1.0
     made = {"y": wanted.output.low}
     for name, gradient in wanted.gradients.items():
-        nothing = (gradient.low <= 0) & (gradient.high >= 0) & (gradient.high - gradient.low < NOTHING)
+        nothing = (gradient.low <= 0) & (gradient.high >= 0)
+        if gradient.total is not None:
+            nothing &= gradient.high - gradient.low < NOTHING
         middle = np.where(gradient.known & ~nothing, (gradient.low + gradient.high) / 2, 0.0)
         if gradient.total is not None and abs(middle.sum()) > 0:
             middle = middle + (gradient.total - middle.sum()) * (gradient.high - gradient.low) / max(
