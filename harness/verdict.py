@@ -119,7 +119,10 @@ def compare(spec: Spec, dtype: str, answer: Arrays, want: Arrays) -> list[Findin
 
 
 def judge_speed(spec: Spec, mine: dict[str, float], reference: dict[str, float] | None) -> tuple[Finding, ...]:
-    """Hold the speed lane's quantities against the reference framework's of the same run, or the absolute bound where that was not measured."""
+    """Hold the speed lane's quantities against the reference framework's of the same run, or the absolute bound where that was not measured.
+
+    A quantity that is not a number was asked for and could not be measured: neither holds nor fails.
+    """
     findings = []
     for limit in spec.case.timing.limits if spec.case.timing else ():
         if limit.quantity not in mine:
@@ -128,6 +131,9 @@ def judge_speed(spec: Spec, mine: dict[str, float], reference: dict[str, float] 
                 f"one of {', '.join(mine)}",
                 "name a quantity of harness/speed.py, or time gemm too",
             )
+        value = mine[limit.quantity]
+        if math.isnan(value):
+            continue
         theirs = (reference or {}).get(limit.quantity, 0.0)
         if limit.factor and theirs > 0:
             # Never looser than the absolute bound: a reference that is slow itself must not excuse another, nor itself.
@@ -135,7 +141,6 @@ def judge_speed(spec: Spec, mine: dict[str, float], reference: dict[str, float] 
             note = f"{limit.factor:g} x the reference framework's {theirs:.3g} in this run, and at most {limit.absolute:g}"
         else:
             bound, note = limit.absolute, "absolute" if limit.factor is None else "absolute: the reference framework was not in this run"
-        value = mine[limit.quantity]
         findings.append(
             Finding(
                 check=limit.quantity,

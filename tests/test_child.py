@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -31,3 +32,16 @@ def test_the_time_of_a_compiler_is_counted():
     before, here = child.spent_s(), child.time.process_time()
     subprocess.run([sys.executable, "-c", "sum(range(5_000_000))"], check=True)
     assert child.spent_s() - before - (child.time.process_time() - here) > 0.02
+
+
+def test_pages_that_come_back_a_call_late_do_not_hide_a_calls_memory():
+    held = []
+
+    def every_other_call_reuses():
+        if held:
+            held.clear()
+        else:
+            held.append(b"\1" * (32 << 20))
+
+    every_other_call_reuses()
+    assert child.added_memory(SimpleNamespace(settle=lambda out: out), every_other_call_reuses, {}) >= 32 << 20

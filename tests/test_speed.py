@@ -1,5 +1,7 @@
 """The display lane on fakes: what is slow, what is wrong before it is slow, and the order in which columns are asked."""
 
+import math
+
 import pytest
 
 from harness import pins, record, speed, verdict
@@ -73,6 +75,27 @@ def test_quantities_in_numbers(timed):
     made = {"cpu_s": seconds, "flops": {"forward": 10.0, "step": 30.0, "gemm": 10.0}, "memory_bytes": {"step": 3 * 256 * 256 * 4 * 5}}
     wanted = {"backward_ratio": 3.0, "step_ratio": 4.0, "backward_gemm_ratio": 3.0, "memory_ratio": 5.0}
     assert speed.quantities(timed[0], made) == pytest.approx(wanted)
+
+
+ANSWER_BYTES = 3 * 256 * 256 * 4
+
+
+def test_memory_below_the_answers_own_is_no_measurement(timed):
+    def reply(added):
+        return {"cpu_ns": {"step": [1e9]}, "wall_ns": {"step": [1e9]}, "memory_bytes": {"step": added}}
+
+    seen, unseen = (speed.speed_of(timed[0], [reply(added)]) for added in (ANSWER_BYTES, ANSWER_BYTES // 2))
+    assert speed.quantities(timed[0], seen)["memory_ratio"] == 1.0
+    assert "step" not in unseen["memory_bytes"]
+    assert math.isnan(speed.quantities(timed[0], unseen)["memory_ratio"])
+
+
+def test_what_no_memory_was_seen_of_neither_holds_nor_fails(asker, timed, monkeypatch):
+    monkeypatch.setattr(speed, "SEEN", 1e9)
+    for _, r in speed.measure(asker, [c for c in timed if not c.variant][:1], rounds=1):
+        record.validate(r)
+        assert "memory_ratio" not in {c["check"] for c in r["checks"]}
+        assert (r["status"], r["message"][:30]) == ("ok", "memory_ratio was not measured:")
 
 
 def test_the_reference_framework_of_the_run_is_used(asker, timed, monkeypatch):
