@@ -89,20 +89,22 @@ def ask(op: Op, example: Example) -> Reference:
         low=want, high=want, change=_finite(change), known=np.ones(want.shape, dtype=bool), cancelled=times * cancels.get("y", 0.0)
     )
     gradients = {}
+    # What the differences of a float64 forward are off by: that one's own roundings, over the step.
+    inexact = np.abs(_finite(want)) + output.change + output.cancelled
+    rough = (64 + op.terms(example.asked)) * UNIT["float64"] * inexact * np.abs(example.upstream) / STEP
     if op.gradient:
         for name in example.floats:
             gradients[name] = dataclasses.replace(
-                _gradient(differentiated, tensors, name, example, op.terms(example.asked), rng), cancelled=cancels.get(name, 0.0)
+                _gradient(differentiated, tensors, name, example, rough, rng), cancelled=cancels.get(name, 0.0)
             )
     return Reference(output=output, gradients=gradients)
 
 
 def _gradient(
-    forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, terms: int, rng: np.random.Generator
+    forward: Callable[..., Array], tensors: dict[str, Array], name: str, example: Example, rough: Array, rng: np.random.Generator
 ) -> Wanted:
     value, upstream = tensors[name], example.upstream
     base = forward()
-    rough = (64 + terms) * UNIT["float64"] * np.abs(_finite(base) * upstream) / STEP
     low, high, error = np.zeros(value.shape), np.zeros(value.shape), np.zeros(value.shape)
     known = np.zeros(value.shape, dtype=bool)
     for place in _places(value.shape):
@@ -113,7 +115,7 @@ def _gradient(
     if _kinked(forward, tensors, name, upstream, low, high, known):
         _widen(forward, tensors, name, example, low, high, known)
     change = _conditioning(forward, tensors, name, example, [tuple(at) for at in np.argwhere(known & (low == high))], rng)
-    # The differences' own error, so that float64 is not held to better than they are: what they left out, and roundings of the loss over the step.
+    # The differences' own error, so that float64 is not held to better than they are: what they left out, and what the forward is off by.
     noise = error + float(np.sum(rough)) + 1e-11 * np.maximum(np.abs(low), np.abs(high))
     total, total_error = None, 0.0
     if known.all() and np.any(high > low):
