@@ -14,10 +14,6 @@ pub fn index_select_outside<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B
     each_rank!(t.any("x"), x => x.select(along, t.int("ids")))
 }
 
-pub fn take_flat<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Tensor<B, 1> {
-    t.float::<1>("x").select(0, t.int::<2>("ids").flatten(0, 1))
-}
-
 pub fn select<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
     let along = axis(&a["axis"], t.rank());
     let index = a["index"].as_i64().unwrap() as isize;

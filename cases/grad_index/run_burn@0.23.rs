@@ -12,10 +12,6 @@ pub fn index_select_outside(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => x.select(along(a), t.int("ids")))
 }
 
-pub fn take_flat(t: &Tensors, _: &Attributes) -> Tensor<1> {
-    t.float::<1>("x").select(0, t.int::<2>("ids").flatten(0, 1))
-}
-
 pub fn select(t: &Tensors, a: &Attributes) -> Answer {
     let index = a["index"].as_i64().unwrap();
     at_rank!(t.rank(), D => t.float::<D>("x").select_dim::<{ D - 1 }>(along(a), index))

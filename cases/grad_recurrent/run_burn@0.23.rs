@@ -65,18 +65,18 @@ pub fn lstm_both(t: &Tensors, _: &Attributes) -> Tensor<3> {
     layer.forward(t.float("x"), Some(LstmState::new(c, h))).0
 }
 
-fn long_short(t: &Tensors, side: &str) -> Lstm<B> {
+fn long_short(t: &Tensors, side: &str) -> Lstm {
     let size = t.dims(&format!("{side}h"))[1];
     let mut layer = LstmConfig::new(t.dims("wx")[1], size, true).init(&t.device);
     layer.input_gate = gate(t, side, 0);
-    layer.forget_gate = gate(t, side, 1);
+    layer.forget_gate = Some(gate(t, side, 1));
     layer.cell_gate = gate(t, side, 2);
     layer.output_gate = gate(t, side, 3);
     layer
 }
 
 /// The weights of one gate, of those that lie under each other.
-fn gate(t: &Tensors, side: &str, number: usize) -> GateController<B> {
+fn gate(t: &Tensors, side: &str, number: usize) -> GateController {
     let size = t.dims(&format!("{side}h"))[1];
     let part = |weight: &str, bias: &str| {
         let weight = t.float::<2>(&format!("{side}{weight}"));

@@ -5,7 +5,7 @@ use crate::swept::{self, Attributes, Example};
 use crate::tensors;
 use burn::backend::{Autodiff, NdArray};
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{Bool, Float, Int, Tensor, TensorData};
+use burn::tensor::{Bool, Float, Int, Shape, Tensor, TensorData};
 use safetensors::tensor::Dtype;
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl<B: Backend> Any<B> {
 
 fn flatten<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, 1> {
     let size = x.shape().num_elements();
-    x.reshape([size])
+    x.reshape(Shape::new([size])) // in a list a 0 is an axis's own size
 }
 
 /// What an operation answers: numbers, whole numbers or truths.

@@ -3,7 +3,7 @@
 use crate::protocol::Refusal;
 use crate::swept::{self, Attributes, Example};
 use crate::tensors;
-use burn::tensor::{Bool, Device, Float, FloatDType, Int, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Float, FloatDType, Int, Shape, Tensor, TensorData};
 use safetensors::tensor::Dtype;
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ impl Any {
 
 fn flatten<const D: usize>(x: Tensor<D>) -> Tensor<1> {
     let size = x.shape().num_elements();
-    x.reshape([size])
+    x.reshape(Shape::new([size])) // in a list a 0 is an axis's own size
 }
 
 /// What an operation answers: numbers, whole numbers or truths.
