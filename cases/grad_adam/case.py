@@ -1,7 +1,7 @@
 """Adam and its kin over ten steps: a parameter p, its gradients g [10, ...], and what p is afterwards. Nothing is to be differentiated.
 
 Definitions are the papers', with epsilon outside of the root of the corrected second moment. float16 rounds the usual epsilon to nothing and has no room for
-small squares: it is asked in one row of its own.
+small squares: it is asked in one row of its own. Options are sums of few powers of two: some frameworks keep them in float32 whatever the parameter's type.
 """
 
 import numpy as np
@@ -137,9 +137,9 @@ def adam_absent_hat(p, g, lr, beta1, beta2, eps, absent):
 
 # In series: ten roundings of p; of an update, a mean's (2 a step, of which its decay leaves ten), a square, a root, two quotients, a product.
 MANY = 40
-# 1 - beta2^t is off by u of 1, which at the first step is 1/(1 - beta2) of itself, and its root by half as much; in float32 at least.
-CORRECTED = 1000
-EPS, WIDE = (1e-8, 1e-4), ("float32", "float64", "bfloat16")
+# 1 - beta2^t is off by u of 1, in float32 at least, and an update by half of that over what is left: at lr 1/8, ten steps add up to 188 u.
+CORRECTED = 200
+EPS, WIDE = (2.0**-27, 2.0**-13), ("float32", "float64", "bfloat16")
 KERAS, OPTAX = "https://keras.io/api/optimizers/", "https://optax.readthedocs.io/en/latest/api/optimizers.html"
 PADDLE = "https://www.paddlepaddle.org.cn/documentation/docs/en/api/paddle/optimizer/"
 MLX = "https://ml-explore.github.io/mlx/build/html/python/optimizers/_autosummary/mlx.optimizers.Adamax.html"
@@ -147,7 +147,7 @@ HAT = "its epsilon is the paper's epsilon hat, as its text says"
 
 
 def adaptive(**options):
-    return optimizer(lr=(0.0625, 0.125), beta1=(0.9, 0.5), beta2=(0.999, 0.99), **options)
+    return optimizer(lr=(0.0625, 0.125), beta1=(0.875, 0.5), beta2=(1 - 2.0**-10, 1 - 2.0**-6), **options)
 
 
 CASE = Sweep(

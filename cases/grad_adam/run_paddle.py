@@ -2,7 +2,8 @@ import paddle
 
 
 def _train(kind, p, g, beta1, beta2, absent=(), **options):
-    w = paddle.create_parameter(p.shape, p.dtype, default_initializer=paddle.nn.initializer.Assign(p))
+    w = paddle.create_parameter(p.shape, p.dtype, default_initializer=paddle.nn.initializer.Constant(0.0))
+    w.set_value(p)
     optimizer = kind(parameters=[w], beta1=beta1, beta2=beta2, **options)
     for t, grad in enumerate(g):
         if t not in absent:
@@ -49,4 +50,4 @@ def radam(p, g, lr, beta1, beta2, eps):
 
 
 def lamb(p, g, lr, beta1, beta2, eps):
-    return _train(paddle.optimizer.Lamb, p, g, beta1, beta2, learning_rate=lr, epsilon=eps, lamb_weight_decay=0.0)
+    return _train(paddle.optimizer.Lamb, p, g, beta1, beta2, learning_rate=lr, epsilon=eps, lamb_weight_decay=0.0, always_adapt=True)

@@ -1,7 +1,7 @@
 """Optimizers over ten steps: a parameter p, its gradients g [10, ...], and what p is afterwards; and clipping. Nothing is to be differentiated.
 
-Definitions are the papers'; where they leave out the epsilon or its place, the most common one. Rates are sums of powers of two but in `sgd`: some frameworks
-keep them in float32 whatever the parameter's type.
+Definitions are the papers'; where they leave out the epsilon or its place, the most common one. Options are sums of few powers of two but in `sgd`: some
+frameworks keep them in float32 whatever the parameter's type.
 """
 
 import numpy as np
@@ -144,7 +144,7 @@ def squares(asked):
 
 # In series: ten roundings of p; of an update, a mean's (2 a step, of which its decay leaves ten), a square, a root, two quotients, a product.
 FEW, MANY = 16, 40
-EPS, WIDE, ALL = (1e-8, 1e-4), ("float32", "float64", "bfloat16"), ("float32", "float64", "bfloat16", "float16")
+EPS, WIDE, ALL = (2.0**-27, 2.0**-13), ("float32", "float64", "bfloat16"), ("float32", "float64", "bfloat16", "float16")
 KERAS, OPTAX = "https://keras.io/api/optimizers/", "https://optax.readthedocs.io/en/latest/api/optimizers.html"
 PADDLE = "https://www.paddlepaddle.org.cn/documentation/docs/en/api/paddle/optimizer/"
 HAT, INSIDE = "its epsilon is the paper's epsilon hat, as its text says", "epsilon is added under the root, as its formula has it"
@@ -222,14 +222,14 @@ CASE = Sweep(
         ),
         "adadelta": Op(
             forward=adadelta,
-            takes=optimizer(lr=(1.0, 0.125), rho=(0.875, 0.5), eps=(1e-6, 1e-4)),
+            takes=optimizer(lr=(1.0, 0.125), rho=(0.875, 0.5), eps=(2.0**-20, 2.0**-13)),
             gradient=False,
             dtypes=WIDE,
             roundings=MANY,
         ),
         "lion": Op(
             forward=lion,
-            takes=plain(beta1=(0.9, 0.5), beta2=(0.99, 0.875), decay=(0.0, 0.125)),
+            takes=plain(beta1=(0.875, 0.5), beta2=(1 - 2.0**-6, 0.875), decay=(0.0, 0.125)),
             gradient=False,
             dtypes=("float32", "float64"),
             roundings=FEW,

@@ -2,7 +2,8 @@ import paddle
 
 
 def _train(kind, p, g, absent=(), **options):
-    w = paddle.create_parameter(p.shape, p.dtype, default_initializer=paddle.nn.initializer.Assign(p))
+    w = paddle.create_parameter(p.shape, p.dtype, default_initializer=paddle.nn.initializer.Constant(0.0))
+    w.set_value(p)
     optimizer = kind(parameters=[w], **options)
     for t, grad in enumerate(g):
         if t not in absent:

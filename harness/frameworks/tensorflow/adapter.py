@@ -31,7 +31,8 @@ def compiled(function):
 
 
 def save(tensors, path):
-    save_file({name: np.ascontiguousarray(tf.convert_to_tensor(t)) for name, t in tensors.items()}, path)
+    # By numpy(): of one bfloat16 without axes, __array__ makes no array.
+    save_file({name: np.ascontiguousarray(tf.convert_to_tensor(t).numpy()) for name, t in tensors.items()}, path)
 
 
 def facts():
