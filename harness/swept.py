@@ -14,7 +14,8 @@ AGAIN = 6  # examples asked once more at the end: an answer must not depend on w
 def answer(request: dict[str, Any], adapter: Any, refusal: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     """Ask each example of the file ``request["examples"]``; save its ``y``, its gradients and its buffers under its number; say how each ended.
 
-    ``request["ways"]`` is the framework's sweep.py: ``view(buffer, layout, shape)`` and ``gradients(function, floats, upstream)``.
+    ``request["ways"]`` is the framework's sweep.py: ``view(buffer, layout, shape)`` and ``gradients(function, floats, upstream)``; where it has
+    ``unasked(raised)``, that says of a refusal that the operation is not made for the type.
     """
     request["stage"] = "import"
     ways, run_file = request["load"](request["ways"], "ways"), request["load"](request["file"], "run_file")
@@ -43,6 +44,9 @@ def answer(request: dict[str, Any], adapter: Any, refusal: Callable[..., dict[st
                 said.append({"end": "answer"})
         except Exception as raised:  # noqa: BLE001  whatever the framework raises is its answer
             if again:
+                continue
+            if hasattr(ways, "unasked") and ways.unasked(raised):
+                said.append({"end": "unasked"})
                 continue
             said.append(refusal(raised, request, adapter))
             if example["gradient"] and request["mode"] == "eager":  # what has no backward has a value all the same

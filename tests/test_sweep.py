@@ -1,12 +1,16 @@
 """The sweep's parts, each shown a planted defect and a healthy twin: examples, the reference, the judge, the search for the smallest."""
 
 import dataclasses
+import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
 
+from harness import swept
 from harness.sweep import draw, judge, mutants, reference
 from harness.sweep.explore import Reply, explore
 from harness.sweep.kinds import elementwise, reduced, reduction
@@ -137,10 +141,25 @@ def test_nan_that_is_gone_is_told():
     assert kinds(RELU, at, {"y": np.array([0.0, 1.0]), "dx": np.array([0.0, 1.0])}) == {"hides NaN"}
 
 
-def test_a_sum_that_stops_growing_saturates():
+def spread(x, shape):
+    return np.broadcast_to(x, shape)
+
+
+def test_a_sum_that_stops_growing_saturates_in_the_value_and_in_a_gradient():
     at = example(TOTAL, x=np.ones(1100), axis=0, dtype="bfloat16")
     assert kinds(TOTAL, at, right(TOTAL, at)) == set()
     assert kinds(TOTAL, at, {**right(TOTAL, at), "y": np.array(256.0)}) == {"saturates"}
+    op = Op(forward=spread, takes=elementwise(), terms=lambda _: 1100)
+    at = example(op, x=[1.0], shape=[1100], dtype="bfloat16")
+    assert kinds(op, at, right(op, at)) == set()
+    assert kinds(op, at, {**right(op, at), "dx": np.array([256.0])}) == {"saturates"}
+
+
+def test_what_is_held_constant_has_no_gradient():
+    op = Op(forward=lambda x: x * x, takes=elementwise(), held=lambda tensors: lambda x: x * tensors["x"])
+    at = example(op, x=[3.0])
+    assert kinds(op, at, {"y": np.array([9.0]), "dx": np.array([3.0])}) == set()
+    assert kinds(op, at, {"y": np.array([9.0]), "dx": np.array([6.0])}) == {"gradient"}
 
 
 def test_an_answer_as_good_as_its_type_holds_and_one_of_a_narrower_type_does_not():
@@ -192,6 +211,28 @@ def test_only_the_types_a_framework_has_are_asked():
     assert len(seen) == 20
 
 
+def test_what_a_framework_has_no_kernel_for_is_not_asked(tmp_path):
+    """The child's half: a refusal that the framework's ``unasked`` knows is none, any other is."""
+    said = {"end": "raised"}
+    ways = SimpleNamespace(view=lambda buffer, *_: buffer, unasked=lambda raised: "no kernel" in str(raised))
+    adapter = SimpleNamespace(load=lambda path, _: load_file(path), settle=lambda out: out, save=lambda *_: None, facts=dict)
+    save_file({f"{number}/{name}": np.ones(1) for number in (0, 1) for name in ("x", "upstream")}, tmp_path / "in")
+    asked = {"tensors": {"x": [1]}, "floats": ["x"], "layouts": {"x": "contiguous"}, "use": "once", "gradient": False}
+    (tmp_path / "examples").write_text(json.dumps([{**asked, "attributes": {"why": why}} for why in ("no kernel", "wrong")]))
+
+    def raises(why, **_):
+        raise RuntimeError(why)
+
+    request = {
+        "load": lambda what, _: ways if what == "ways" else SimpleNamespace(op=raises),
+        "ways": "ways",
+        "file": "run",
+        "function": "op",
+    }
+    request |= {"examples": str(tmp_path / "examples"), "inputs": str(tmp_path / "in"), "outputs": "", "mode": "eager"}
+    assert swept.answer(request, adapter, lambda *_: said)["said"] == [{"end": "unasked"}, said]
+
+
 def test_what_a_framework_documents_differs_and_anything_else_is_wrong():
     def square(x):
         return x * x
@@ -212,6 +253,7 @@ def test_arguments_that_only_a_refusal_answers():
     op = dataclasses.replace(CUBE, invalid=lambda _: True)
     refused = explore(op, lambda examples: [Reply(end="raised", message="no")] * len(examples), framework="", dtypes=(), count=10)
     assert refused.found == ()
+    assert refused.answered == 10
     (found,) = explore(
         op, lambda examples: [Reply(end="answer", arrays={"y": np.ones(1)})] * len(examples), framework="", dtypes=(), count=10
     ).found

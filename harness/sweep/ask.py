@@ -145,6 +145,8 @@ class _Asking:
     def _reply(self, said: dict[str, Any], arrays: dict[str, Any]) -> Reply:
         if said["end"] == "answer":
             return Reply(end="answer", arrays=arrays)
+        if said["end"] == "unasked":
+            return Reply(end="unasked")
         decided = verdict.judge_end(said, self.cell.spec, self.cell.limit_s)
         assert decided
         if decided.status in ("absent", "error"):
