@@ -160,6 +160,7 @@ CASE = Sweep(
     failure="wrong-gradient",
     items={
         "scatter": Op(forward=scatter, takes=along(smaller=True, unique=True, source=MOVED)),
+        "put_along_axis": Op(forward=scatter, takes=along(unique=True, source=MOVED)),
         "scatter_add": Op(forward=scatter_add, takes=along(smaller=True, source=SUMMED, long=True), terms=longest, roundings=ADDED),
         "scatter_add_outside": Op(forward=scatter_add, takes=outside(along(source=SUMMED)), invalid=always),
         "scatter_prod": Op(

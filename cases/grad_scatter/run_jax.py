@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 
 
-def scatter(x, ids, v, axis):
+def put_along_axis(x, ids, v, axis):
     return jnp.put_along_axis(x, ids, v, axis=axis, inplace=False)
 
 

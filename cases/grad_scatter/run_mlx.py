@@ -1,7 +1,7 @@
 import mlx.core as mx
 
 
-def scatter(x, ids, v, axis):
+def put_along_axis(x, ids, v, axis):
     return mx.put_along_axis(x, ids, v, axis)
 
 

@@ -5,6 +5,10 @@ def scatter(x, ids, v, axis):
     return paddle.put_along_axis(x, ids, v, axis, broadcast=False)
 
 
+def put_along_axis(x, ids, v, axis):
+    return paddle.put_along_axis(x, ids, v, axis)
+
+
 def scatter_add(x, ids, v, axis):
     return paddle.put_along_axis(x, ids, v, axis, "add", broadcast=False)
 

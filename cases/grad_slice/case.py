@@ -17,6 +17,7 @@ from harness.sweep.shapes import (
     shaped,
     slices,
     strip,
+    vector,
     window,
     with_diagonal,
 )
@@ -158,7 +159,7 @@ CASE = Sweep(
         "tril": Op(forward=tril, takes=shaped(SQUARE, low=2)),
         "triu": Op(forward=triu, takes=shaped(SQUARE, low=2)),
         "diagonal": Op(forward=diagonal_of, takes=shaped(diagonal, low=2)),
-        "diag": Op(forward=diag, takes=shaped(SQUARE, high=1)),
+        "diag": Op(forward=diag, takes=vector(SQUARE)),
         "diag_embed": Op(forward=diag_embed, takes=shaped(SQUARE)),
         "set_diag": Op(forward=set_diag, takes=with_diagonal),
         "trace": Op(forward=trace, takes=shaped(low=2, high=2)),

@@ -27,6 +27,16 @@ def shaped(*makers: Maker, low: int = 1, high: int = 3, size: int = 4, styles: t
     return takes
 
 
+def vector(*makers: Maker) -> Sampler:
+    """Numbers in a row: of any other rank it is another operation."""
+
+    def takes(d: Draw) -> Asked:
+        x = d.floats(d.choose(3, 2, 4, 1), styles=MOVED)
+        return Asked(tensors={"x": x}, attributes={name: value for make in makers for name, value in make(d, x.shape).items()})
+
+    return takes
+
+
 def options(**of: tuple[Any, ...]) -> Maker:
     return lambda d, _: {name: d.choose(*values) for name, values in of.items()}
 
