@@ -11,6 +11,7 @@ from harness.sweep.losses import (
     classified,
     count,
     looked_up,
+    mixed,
     normalized,
     share,
     targeted,
@@ -162,12 +163,7 @@ def log_softmax_gather(x, ids):
 
 
 def _class_flow(asked, upstream):
-    """A probability minus that of the target: of the size of the target's, which is 1, its weight, or the sum of its eighths. In the loss, the logarithm
-    of a sum that is 1 or more.
-    """
-    x, size = asked.tensors["x"], asked.tensors.get("weight8", np.full(1, 8)).max() / 8
-    if "target" in asked.tensors:
-        size = asked.tensors["target"].max() / 8 * x.shape[1]
+    """A probability minus that of the target: 1 at most, or its weight; in the loss, the logarithm of a sum that is 1 or more."""
     losses = x.size // x.shape[1]
     g = share(asked, upstream, 1 if "ignore" in asked.attributes else losses)  # one at least is not ignored
     return {"x": size * (np.expand_dims(g, 1) if g.ndim else g), "y": size * (losses if asked.attributes.get("reduction") == "sum" else 1)}
@@ -230,7 +226,7 @@ CASE = Sweep(
         ),
         "cross_entropy_smooth": Op(
             forward=cross_entropy,
-            takes=classified(outside=False, reduction=REDUCTIONS, smoothing=(0.1, 0.5, 1.0)),
+            takes=classified(outside=False, reduction=REDUCTIONS, smoothing=(0.1, 0.5, 0.9)),
             terms=count,
             roundings=9,
             cancels=_class_flow,
@@ -250,7 +246,7 @@ CASE = Sweep(
             cancels=_class_flow,
         ),
         "cross_entropy_soft": Op(
-            forward=cross_entropy_soft, takes=targeted(0, 9, reduction=REDUCTIONS), terms=count, roundings=8, cancels=_class_flow
+            forward=cross_entropy_soft, takes=mixed(reduction=REDUCTIONS), terms=count, roundings=8, cancels=_class_flow
         ),
         "cross_entropy_segment": Op(
             forward=cross_entropy,

@@ -95,7 +95,12 @@ def _cosine_flow(asked, upstream):
 
 
 def triplet(a, b, c, *, margin, reduction):
-    near, far = (np.sqrt(((a - other) ** 2).sum(-1)) for other in (b, c))
+    near, far = (np.sqrt(((a - other + 1e-6) ** 2).sum(-1)) for other in (b, c))
+    return _reduced(np.maximum(0, margin + near - far), reduction)
+
+
+def triplet_squared(a, b, c, *, margin, reduction):
+    near, far = (np.sqrt(((a - other) ** 2).sum(-1) + 1e-6) for other in (b, c))
     return _reduced(np.maximum(0, margin + near - far), reduction)
 
 
@@ -205,6 +210,13 @@ CASE = Sweep(
         ),
         "triplet": Op(
             forward=triplet,
+            takes=compared("abc", low=2, margin=(1.0, 0.5), reduction=REDUCTIONS),
+            terms=count,
+            roundings=8,
+            cancels=_triplet_flow,
+        ),
+        "triplet_squared": Op(
+            forward=triplet_squared,
             takes=compared("abc", low=2, margin=(1.0, 0.5), reduction=REDUCTIONS),
             terms=count,
             roundings=8,

@@ -46,7 +46,7 @@ def cosine_embedding(a, b, target, *, margin, reduction):
 
 
 def triplet(a, b, c, *, margin, reduction):
-    return F.triplet_margin_loss(a, b, c, margin, eps=0.0, reduction=reduction)
+    return F.triplet_margin_loss(a, b, c, margin, reduction=reduction)
 
 
 def multi_margin(x, ids, *, power, margin, reduction):

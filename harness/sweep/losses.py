@@ -135,6 +135,19 @@ def classified(
     return takes
 
 
+def mixed(**attributes: tuple[Any, ...]) -> Sampler:
+    """``x`` [rows, classes], and a ``target`` a row: how many eighths of it each class has."""
+
+    def takes(d: Draw) -> Asked:
+        rows, classes = d.choose(2, 3, 1), d.choose(3, 4, 2, 5)
+        rows = LONG if d.choose(False, False, False, True) else rows
+        x = d.floats(rows, classes, styles=("grid", "normal", "large"))
+        target = np.random.default_rng(d.whole(0, 7)).multinomial(8, [1 / classes] * classes, rows)
+        return Asked(tensors={"x": x, "target": target}, attributes={name: d.choose(*options) for name, options in attributes.items()})
+
+    return takes
+
+
 def beyond(asked: Asked) -> bool:
     """Whether a class is none of those that there are."""
     ids, classes = asked.tensors["ids"], asked.tensors["x"].shape[1]
