@@ -25,7 +25,7 @@ pub fn adamw(t: &Tensors, a: &Attributes) -> Result<Tensor> {
 /// candle's one Adam is AdamW. A step without a gradient is one of a loss that another parameter makes.
 fn train(t: &Tensors, a: &Attributes, weight_decay: f64) -> Result<Tensor> {
     let (lr, beta1, beta2, eps) = (number(a, "lr"), number(a, "beta1"), number(a, "beta2"), number(a, "eps"));
-    let (weight, other) = (Var::from_tensor(&t["p"])?, Var::zeros((), t["p"].dtype(), t["p"].device())?);
+    let (weight, other) = (Var::from_tensor(&t["p"].detach())?, Var::zeros((), t["p"].dtype(), t["p"].device())?);
     let params = ParamsAdamW { lr, beta1, beta2, eps, weight_decay };
     let mut optimizer = AdamW::new(vec![weight.clone(), other.clone()], params)?;
     let absent = a.get("absent").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -40,5 +40,8 @@ fn rotate(x: &Tensor, a: &Attributes, rope: impl Fn(&Tensor, &Tensor, &Tensor) -
     let angles = Tensor::from_vec(angles, (time, dims / 2), x.device())?;
     let (cos, sin) = (angles.cos()?.to_dtype(x.dtype())?, angles.sin()?.to_dtype(x.dtype())?);
     let turned = rope(&x.narrow(3, 0, dims)?.contiguous()?, &cos, &sin)?;
+    if dims == size {
+        return Ok(turned);
+    }
     Tensor::cat(&[turned, x.narrow(3, dims, size - dims)?], 3)
 }

@@ -2,7 +2,7 @@
 
 use crate::protocol::Refusal;
 use crate::swept::{self, Attributes, Example};
-use candle_core::{safetensors, Device, Result, Tensor, Var, D};
+use candle_core::{safetensors, DType, Device, Result, Tensor, Var, D};
 use serde_json::{json, Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -68,6 +68,10 @@ fn one(run: Run, example: &Example, stored: &HashMap<String, Tensor>) -> Result<
             .get(name)
             .map_or(given(name), |leaf| leaf.as_tensor());
         out.insert(format!("in.{name}"), held.clone());
+    }
+    // A tensor whose storage ends before its shape does panics where it is read: here it costs its own example alone.
+    for tensor in out.values() {
+        tensor.flatten_all()?.to_dtype(DType::F64)?.to_vec1::<f64>()?;
     }
     Ok(out)
 }

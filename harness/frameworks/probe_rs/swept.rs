@@ -125,10 +125,14 @@ pub fn each<T>(
                     ..example.clone()
                 };
                 let alone = example.gradient.then(|| attempt(&forward, &ask));
-                if let Some(Ok(mut out)) = alone {
-                    kept.extend(out.remove("y").map(|y| (format!("{number}/y"), y)));
-                }
-                said.push(refused);
+                said.push(match alone {
+                    Some(Ok(mut out)) => {
+                        kept.extend(out.remove("y").map(|y| (format!("{number}/y"), y)));
+                        refused
+                    }
+                    Some(Err(earlier)) => earlier,
+                    None => refused,
+                });
             }
         }
     }
