@@ -59,9 +59,9 @@ pub fn batch_norm_train(t: &Tensors, a: &Attributes) -> Any {
 }
 
 pub fn cosine_similarity(t: &Tensors, a: &Attributes) -> Any {
-    use burn::nn::CosineSimilarityConfig;
-    let along = a["axis"].as_i64().unwrap();
-    each_rank!(t.any("a"), x => CosineSimilarityConfig::new().with_dim(along).init().forward(x, t.float("b")))
+    let config = burn::nn::CosineSimilarityConfig::new();
+    let loss = config.with_dim(a["axis"].as_i64().unwrap() as isize).init();
+    each_rank!(t.any("a"), x => loss.forward(x, t.float("b")))
 }
 
 pub fn cross_entropy(t: &Tensors, a: &Attributes) -> Tensor<1> {
