@@ -18,7 +18,7 @@ def masked(q, k, v, dy):
 
 
 def cuda(q, k, v, dy):
-    q, k, v, dy = (x.to("cuda", torch.bfloat16) for x in (q, k, v, dy))
+    q, k, v, dy = (x.cuda() for x in (q, k, v, dy))
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
         return _answer(q, k, v, dy, is_causal=True)
 
