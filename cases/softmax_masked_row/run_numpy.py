@@ -3,10 +3,6 @@
 import numpy as np
 
 
-def infinity(q, k, v, dy, seen):
-    return _answer(q, k, v, dy, seen)
-
-
 def lowest(q, k, v, dy, seen):
     return _answer(q, k, v, dy, seen)
 
