@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 type Tensors = BTreeMap<String, Tensor>;
 
+const COPIES: usize = 1 << 18;
+
 pub fn set_between(t: &Tensors) -> Result<Tensors> {
     let x = Var::from_tensor(&t["x"])?;
     let y = x.sqr()?;
@@ -58,11 +60,12 @@ pub fn kept_view(t: &Tensors) -> Result<Tensors> {
 pub fn race(t: &Tensors) -> Result<Tensors> {
     let device = Device::new_cuda(0)?;
     let x = t["x"].to_device(&device)?;
-    let w = Var::from_tensor(&t["w"].get(0)?.to_device(&device)?)?;
+    let w = Var::zeros((8, 3 * COPIES), x.dtype(), &device)?;
     let mut y = vec![];
     for step in 0..t["w"].dim(0)? {
-        w.set(&t["w"].get(step)?.to_device(&device)?)?;
-        y.push(x.matmul(&w)?);
+        let host = t["w"].get(step)?.repeat((1, COPIES))?; // freed at the end of its turn
+        w.set(&host.to_device(&device)?)?;
+        y.push(x.matmul(&w)?.narrow(1, 3 * COPIES - 3, 3)?);
     }
     Ok(BTreeMap::from([("y".to_string(), Tensor::stack(&y, 0)?.to_device(&Device::Cpu)?)]))
 }
