@@ -55,12 +55,14 @@ pub fn step(t: &Tensors) -> Result<Tensors> {
     let mut optimizer = AdamW::new(vars.values().cloned().collect(), params)?;
     let loss = mean_loss(&leaves)?;
     let mut grads = loss.backward()?;
-    let squares = vars.values().map(|v| grads.get(v).expect("a gradient").sqr()?.sum_all()).collect::<Result<Vec<_>>>()?;
+    // A parameter without a gradient is not stepped.
+    let squares = vars.values().filter_map(|v| grads.get(v)).map(|g| g.sqr()?.sum_all()).collect::<Result<Vec<_>>>()?;
     let norm = Tensor::stack(&squares, 0)?.sum_all()?.sqrt()?;
     let clip = 1f64.min(1. / norm.to_scalar::<f32>()? as f64);
     for var in vars.values() {
-        let clipped = (grads.get(var).expect("a gradient") * clip)?;
-        grads.insert(var, clipped);
+        if let Some(grad) = grads.remove(var) {
+            grads.insert(var, (grad * clip)?);
+        }
     }
     optimizer.step(&grads)?;
 
