@@ -80,8 +80,8 @@ CASE = Case(
         "momentum": Item(claim="SGD with momentum resumes: the velocity, the weights.", reference=momentum),
     },
     tracker={
-        "candle": "adamw: the moments and the step count are private, so weights are all that can be saved; "
-        "https://github.com/huggingface/candle/pull/3819 (open) would open them. momentum: candle-nn has none",
+        "candle": "adamw: the moments and the step count are private, so weights are all that can be saved, and a run continued from them is another; "
+        "https://github.com/huggingface/candle/pull/3819 (open) would open them, and is what is asked. momentum: candle-nn has none, and no name to ask",
         "burn": "float64 with the default recorder: what its documentation calls full precision is float32; the variant `double` is the way out. "
         "0.22 pre-releases: https://github.com/tracel-ai/burn/issues/5130",
     },

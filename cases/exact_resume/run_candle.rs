@@ -1,6 +1,8 @@
-use candle_core::{Result, Tensor};
+//! With the names of https://github.com/huggingface/candle/pull/3819: step_t, set_step_t and moments.
+
+use candle_core::{safetensors, Result, Tensor};
 use candle_nn::{loss, AdamW, Linear, Module, Optimizer, ParamsAdamW, VarBuilder, VarMap};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 type Tensors = BTreeMap<String, Tensor>;
 
@@ -21,13 +23,21 @@ fn train(t: &Tensors, stop: Option<usize>) -> Result<(Tensor, Tensor)> {
     let mut losses = Vec::new();
     for i in 0..STEPS {
         if Some(i) == stop {
-            // Weights are all that can be saved: an AdamW is made from variables and parameters only.
-            let file = std::env::temp_dir().join(format!("exact_resume_{}.safetensors", std::process::id()));
-            vars.save(&file)?;
+            let file = |what: &str| std::env::temp_dir().join(format!("exact_resume_{what}_{}.safetensors", std::process::id()));
+            let (weights, state, steps) = (file("weights"), file("state"), optimizer.step_t());
+            vars.save(&weights)?;
+            let (_, m, v) = optimizer.moments().next().expect("there is one weight");
+            safetensors::save(&HashMap::from([("m", m.as_tensor().clone()), ("v", v.as_tensor().clone())]), &state)?;
             (vars, layer) = model(&t["w"])?;
-            vars.load(&file)?;
-            std::fs::remove_file(&file)?;
+            vars.load(&weights)?;
             optimizer = AdamW::new(vars.all_vars(), params.clone())?;
+            optimizer.set_step_t(steps);
+            let saved = safetensors::load(&state, t["w"].device())?;
+            let (_, m, v) = optimizer.moments().next().expect("there is one weight");
+            m.set(&saved["m"])?;
+            v.set(&saved["v"])?;
+            std::fs::remove_file(&weights)?;
+            std::fs::remove_file(&state)?;
         }
         let loss = loss::mse(&layer.forward(&t["x"].get(i)?)?.tanh()?, &t["target"].get(i)?)?;
         optimizer.backward_step(&loss)?;
@@ -41,10 +51,4 @@ pub fn adamw(t: &Tensors) -> Result<Tensors> {
     let (resumed, resumed_w) = train(t, Some(AFTER))?;
     let quotients = [("loss_quotient", (resumed / &losses)?.narrow(0, AFTER, STEPS - AFTER)?), ("w_quotient", (resumed_w / &w)?)];
     Ok([("losses", losses), ("w", w)].into_iter().chain(quotients).map(|(name, x)| (name.to_string(), x)).collect())
-}
-
-pub fn momentum(_: &Tensors) -> Result<Tensors> {
-    let params = candle_nn::optim::ParamsSGD { lr: 0.03125, momentum: 0.9 };
-    candle_nn::optim::SGD::new(vec![], params)?;
-    unreachable!("written for the first version that has it")
 }
