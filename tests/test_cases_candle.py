@@ -93,7 +93,7 @@ def memory_ratio(spec, replaced=("", "")):
     [
         ("activation_retention", ("dw2 += h.T @ dy", "kept.append(h.T @ dy); dw2 += kept[-1]")),
         ("optimizer_memory", ("m *= 0.9\n", "kept.append(m.copy()); m *= 0.9\n")),
-        ("softmax_memory", ("along = ", "held = [x.copy() for _ in range(16)]; along = ")),
+        ("softmax_memory", ("along = ", "held = [x.copy() for _ in range(24)]; along = ")),
     ],
 )
 def test_a_planted_leak_is_slow_and_its_healthy_twin_is_not(name, leak):

@@ -21,12 +21,12 @@ def reference(x, dy):
     return {"y": y, "dx": y * (dy - np.sum(dy * y, axis=-1, keepdims=True))}
 
 
-# The inputs are two arrays of x's size. Fused: y, dx, and one in flight: 1.5 x. Nothing fused: x - max, its exp, y and y dy, a gradient for each of
-# them and for x, each made as zeros and then added to (two in flight): 4 + 5 + 2 = 11 arrays, 5.5 x.
+# The inputs are two arrays of x's size. Fused: y, dx, and one in flight: 1.5 x. Nothing fused: a leaf made of x; x - max, its exp, y and y dy; a
+# gradient for each of these four, for x, dy and the two broadcasts (max, sum); three in flight, of the quotient's: 1 + 4 + 8 + 3 = 16 arrays, 8 x.
 MEMORY_RATIO = Limit(
     quantity="memory_ratio",
-    absolute=8.0,
-    why="11 arrays of x's size where nothing is fused, half as much again for an allocator: 16, 8 x the inputs. Measured on a warm call",
+    absolute=12.0,
+    why="16 arrays of x's size where nothing is fused, half as much again for an allocator: 24, 12 x the inputs. Measured on a warm call",
 )
 
 CASE = Case(
