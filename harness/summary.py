@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness import mutants, pins, record, verdict
-from harness.case import Spec
+from harness.case import SWEPT, Spec
 from harness.cell import Cell
 from harness.matrix import all_cells
 from harness.project import Project
 from harness.record import Record
-from harness.report import blindspot
+from harness.report import blindspot, ledger
 
 
 def current(cells: list[Cell], records: list[Record]) -> list[Record]:
@@ -55,7 +55,16 @@ def summary(project: Project, *, folder: Path | None = None) -> dict[str, Any]:
         "twins_accused": len(accused),
         "overhead": _overhead(project),
         "blindspot": blindspot.totals(project.root),
+        "sweep": _swept(valid, specs),
     }
+
+
+def _swept(records: list[Record], specs: list[Spec]) -> dict[str, int]:
+    """An operation counts once a column, whatever its types, layouts and modes."""
+    pairs = {(r["case"], r["item"], r["column"]) for r in records if r["dtype"] == SWEPT and r["status"] in verdict.EXECUTED}
+    found = ledger.findings(records, specs)
+    standing = sum(not finding.fixed for finding in found)
+    return {"operations": sum(s.op is not None for s in specs), "pairs": len(pairs), "findings": len(found), "standing": standing}
 
 
 def _overhead(project: Project) -> dict[str, float] | None:
