@@ -1,4 +1,8 @@
-"""What forty steps of AdamW hold in memory: the weight, two moments, a gradient and what one step has in flight; careful that the steps are right first."""
+"""What forty steps of AdamW hold in memory, beside what one step does; careful that the steps are right first.
+
+`forward` is one step, `step` forty. The loss is sum(w^2 g) / 2: its gradient, w g, is made of the weight, so that a framework whose gradients keep
+the graph they came from keeps it in a moment too (candle's variant `handwritten`).
+"""
 
 import numpy as np
 
@@ -14,22 +18,23 @@ def inputs(rng):
 
 
 def reference(w, g):
-    """Decoupled decay (Loshchilov and Hutter); the gradient of sum(w g) is g at each step."""
+    """Decoupled decay (Loshchilov and Hutter)."""
     m, v, rest1, rest2 = np.zeros_like(g), np.zeros_like(g), w.dtype.type(1 - BETAS[0]), w.dtype.type(1 - BETAS[1])
     for step in range(1, STEPS + 1):
-        m, v = m + rest1 * (g - m), v + rest2 * (g * g - v)
+        dw = w * g
+        m, v = m + rest1 * (dw - m), v + rest2 * (dw * dw - v)
         m_hat, v_hat = m / w.dtype.type(1 - BETAS[0] ** step), v / w.dtype.type(1 - BETAS[1] ** step)
         w = w * w.dtype.type(1 - LR * DECAY) - w.dtype.type(LR) * m_hat / (np.sqrt(v_hat) + w.dtype.type(EPS))
     return {"after": w}
 
 
-# In arrays of the weight's size, of which the inputs are two: the weight, two moments, a product with g and the gradient, made as zeros and added
-# to: 6; a step made of single operations has the new moments, their corrections, a root, a sum, a quotient and the new weight in flight: 10.
-MEMORY_RATIO = Limit(
-    quantity="memory_ratio",
-    absolute=15.0,
-    why="16 arrays of the weight's size by count are 8 x the inputs; forty steps that leave one array each behind add 20 x, 28 x in all. The limit is the "
-    "geometric mean of both, 15: an allocator may hold nearly twice what is counted (up to 11.5 x was measured where nothing is kept)",
+# In arrays of the weight's size one step holds 16 by count: the weight, two moments, a gradient and what an unfused step has in flight. Forty steps
+# that leave the least behind, one array each, add 39.
+MEMORY_GROWTH = Limit(
+    quantity="memory_growth",
+    absolute=2.5,
+    why="forty steps hold what one does; one array left behind a step makes (16 + 39) / 16 = 3.4 of one step's memory, and more where a step holds fewer "
+    "than 16. The limit is the geometric mean of 3.4 and of 1.8, which an allocator made of it where nothing is kept",
 )
 
 CASE = Case(
@@ -40,18 +45,19 @@ CASE = Case(
     tol={
         "float32": Tol(
             rtol=0.0,
-            atol=STEPS * (2.0**-24 * 2 * 2.5 + 2.0**-10 * 600 * 2.0**-24),
+            atol=STEPS * (2.0**-24 * 2 * 2.5 + 2.0**-10 * 2300 * 2.0**-24),
             why="each of 40 steps rounds a weight of at most 2.5 twice, and moves it by 2^-10 that is off by half of the 1000 u that 1 - 0.999 loses in "
-            "float32 and by 100 u of its own",
+            "float32, by 100 u of its own, and by 1700 u of a gradient whose weight, of at least 1/8, is off by 40 * 5 u",
         )
     },
     timing=Timing(
         shape=f"{STEPS} steps of AdamW on {SIZE} x {SIZE}",
-        flops={"step": STEPS * 16 * SIZE * SIZE},
-        limits=(MEMORY_RATIO,),
+        flops={"forward": 18 * SIZE * SIZE, "step": STEPS * 18 * SIZE * SIZE},
+        limits=(MEMORY_GROWTH,),
     ),
     tracker={
-        "candle": "https://github.com/huggingface/candle/issues/1241 (open), https://github.com/huggingface/candle/pull/3508 (open)",
+        "candle": "https://github.com/huggingface/candle/issues/1241 (open), https://github.com/huggingface/candle/pull/3508 (open): `handwritten`, "
+        "whose moments are tensors and no variables",
     },
     guards="trainer/optim.py",
 )
