@@ -91,7 +91,7 @@ def judge(spec: Spec, dtype: str, answer: Arrays, framework: str) -> Verdict:
     failed = [f for f in findings if not f.holds]
     if not failed:
         return Verdict(status="ok", findings=findings)
-    message = "; ".join(f"{f.check}: got {_short(f.got)}, want {_short(f.want)}" for f in failed[:3]) + ("; ..." if len(failed) > 3 else "")
+    message = "; ".join(f"{f.check}: {_pair(f.got, f.want)}" for f in failed[:3]) + ("; ..." if len(failed) > 3 else "")
     documented = spec.documented.get(framework)
     if documented:
         second = {k: np.asarray(v) for k, v in documented.reference(**spec.tensors).items()}
@@ -197,6 +197,13 @@ def wilson(failed: int, times: int) -> tuple[float, float]:
 
 def _failing(record: dict[str, Any]) -> set[str]:
     return {c["check"] for c in record["checks"] if not c["holds"]}
+
+
+def _pair(got: float | str, want: float | str) -> str:
+    """Both in six digits, or in all where six tell no difference."""
+    if _short(got) == _short(want):
+        return f"got {got!r}, want {want!r}"
+    return f"got {_short(got)}, want {_short(want)}"
 
 
 def _short(value: float | str) -> str:

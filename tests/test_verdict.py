@@ -89,3 +89,8 @@ def test_what_a_refusal_is(fakes, kind, status, cause):
     said = verdict.judge_end(reply, spec, 1.0)
     assert (said.status, said.cause) == (status, cause)
     assert "no Vulkan device" in said.message
+
+
+def test_a_message_tells_two_numbers_apart():
+    assert verdict._pair(1.0000000001, 1.0) == "got 1.0000000001, want 1.0"
+    assert verdict._pair(1.5, 1.0) == "got 1.5, want 1"
