@@ -5,9 +5,9 @@ which label came with it, in how many of the 37 places an epoch equals the same 
 epoch or the storage (1 where it does not).
 
 - epoch: a loader in the process itself.
-- workers: the same with two worker processes or threads.
+- workers: the same with two worker processes or threads; its second loader has none.
 - split: a tenth held out of a shuffled set, two epochs over the rest. A loader that shuffles anew for each epoch and splits after that trains on what it
-  holds out.
+  holds out: tensorflow's variant `take`. jax, mlx and the trainer have no loader: of a permutation cut by hand `label_seen` and `split` cannot fail.
 """
 
 import numpy as np
@@ -54,6 +54,9 @@ CASE = Case(
             },
         ),
         "split": Item(claim="What is held out stays held out in the next epoch.", reference=held_out),
+    },
+    tracker={
+        "tensorflow": "split, `take`: https://github.com/tensorflow/tensorflow/issues/59279 (open); shuffle documents that it shuffles anew"
     },
     guards="trainer/order.py; gradarbiter's data order",
 )

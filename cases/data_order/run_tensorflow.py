@@ -18,13 +18,13 @@ def _any(different):
 
 
 def _shuffled(sample, label, parallel):
-    def loader():
+    def loader(parallel):
         data = tf.data.Dataset.from_tensor_slices((sample, label)).shuffle(len(sample), seed=0)
         return data.map(lambda s, t: (s, t), num_parallel_calls=parallel).batch(5).prefetch(2)
 
-    data = loader()
+    data = loader(parallel)
     (order, labels), (following, _) = _epoch(data), _epoch(data)
-    again, _ = _epoch(loader())
+    again, _ = _epoch(loader(None))  # workers, too, are held against a loader without any
     return {
         **_by_sample(order, labels, len(sample)),
         "same_from_the_seed": tf.math.count_nonzero(order == again)[None],

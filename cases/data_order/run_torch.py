@@ -22,7 +22,7 @@ def _by_sample(order, labels, size):
 def _shuffled(sample, label, num_workers):
     loader = _loader(TensorDataset(sample, label), 0, num_workers)
     (order, labels), (following, _) = _epoch(loader), _epoch(loader)
-    again, _ = _epoch(_loader(TensorDataset(sample, label), 0, num_workers))
+    again, _ = _epoch(_loader(TensorDataset(sample, label), 0))  # workers, too, are held against a loader without any
     return {
         **_by_sample(order, labels, len(sample)),
         "same_from_the_seed": (order == again).sum().reshape(1),
