@@ -30,14 +30,6 @@ def concat_kv_cache(q, k, v, dy):
     return _attention(q, k, v, dy, lambda x: torch.cat(x.split([4, 1], dim=2), dim=2))
 
 
-def quantized(x, w, dy):
-    x, scale = x.detach().requires_grad_(), w.abs().amax() / 127
-    stored = (w / scale).round().to(torch.int8)
-    y = x @ (stored.to(x.dtype) * scale).T
-    y.backward(dy)
-    return {"y": y, "dx": x.grad}
-
-
 def gradient_penalty(x, w, v):
     x, w = x.detach().requires_grad_(), w.detach().requires_grad_()
     (y,) = torch.autograd.grad((w * x.square().square()).sum(), x, create_graph=True)
