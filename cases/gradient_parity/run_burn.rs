@@ -31,6 +31,7 @@ pub fn run<B: AutodiffBackend>(t: &Tensors, device: &B::Device) -> Tensors {
     let mask = generate_autoregressive_mask::<B>(batch, time, device);
     let x2 = x.clone() + attention.forward(MhaInput::self_attn(norms[0].forward(x.clone())).mask_attn(mask)).context;
     let z = up.forward(norms[1].forward(x2.clone()));
+    // gelu_approximate is there from 0.21 on.
     let gate = ((z.clone() + z.clone().powi_scalar(3) * 0.044715) * (2.0 / std::f64::consts::PI).sqrt()).tanh() + 1.0;
     let y = x2 + down.forward(z * gate / 2.0);
     let dy = Tensor::from_data(t["dy"].clone(), device);

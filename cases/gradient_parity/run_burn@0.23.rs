@@ -1,7 +1,7 @@
 use burn::module::Param;
 use burn::nn::attention::{generate_autoregressive_mask, MhaInput, MultiHeadAttentionConfig};
 use burn::nn::{LayerNormConfig, Linear};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{activation::gelu_approximate, Device, Tensor, TensorData};
 use std::collections::BTreeMap;
 
 type Tensors = BTreeMap<String, TensorData>;
@@ -31,8 +31,7 @@ pub fn run(t: &Tensors, device: &Device) -> Tensors {
     let mask = generate_autoregressive_mask(batch, time, device);
     let x2 = x.clone() + attention.forward(MhaInput::self_attn(norms[0].forward(x.clone())).mask_attn(mask)).context;
     let z = up.forward(norms[1].forward(x2.clone()));
-    let gate = ((z.clone() + z.clone().powi_scalar(3) * 0.044715) * (2.0 / std::f64::consts::PI).sqrt()).tanh() + 1.0;
-    let y = x2 + down.forward(z * gate / 2.0);
+    let y = x2 + down.forward(gelu_approximate(z));
     let dy = Tensor::from_data(t["dy"].clone(), device);
     let grads = (y.clone() * dy).sum().backward();
 

@@ -89,6 +89,7 @@ pub fn step(t: &Tensors, device: &Device) -> Tensors {
 }
 
 pub fn gemm(t: &Tensors, device: &Device) -> Tensors {
+    let device = &device.clone().without_autodiff();
     let [a, b] = ["a", "b"].map(|name| Tensor::<2>::from_data(t[name].clone(), device));
     BTreeMap::from([("c".to_string(), a.matmul(b).into_data())])
 }
