@@ -5,7 +5,8 @@
 - exact: one token. All numbers are multiples of 1/4 of at most 1, so that every product and partial sum is a multiple of 2^-12 below 2^7: 19 bits,
   exact in float32. Whatever the order of summation, fused or not, the bits are the reference's.
 - sequential: eight tokens of ordinary numbers in float32, sums in the order of the key index, each product and each sum rounded by itself. The order
-  is fixed, so the bits are too; the variant `plain` of candle is plain Rust. A fused multiply-add, a flushed denormal or another order is seen.
+  is fixed, so the bits are too; the variant `plain` of candle is plain Rust. A fused multiply-add or another order is seen;
+  a flushed denormal is not, as no number here is below 2^-12.
 - tokens: sixteen tokens through a framework's own products, within rounding.
 """
 

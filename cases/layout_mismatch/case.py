@@ -1,4 +1,4 @@
-"""The same operation on a view as on its contiguous copy; careful that every axis has its own size, so that a misread stride changes the numbers.
+"""The same operation on a view as on its contiguous copy; careful that axes which a view swaps differ in size, so that a misread stride is seen.
 
 linear_layout has the linear layer. Each input is stored with its axes in another order and turned by a view in the run file: the answer must not
 depend on how it lies in memory. A layout is no matter of type: float32 alone is asked.
@@ -144,9 +144,10 @@ CASE = Case(
     tol=_tol(1, 1, "replaced by each item"),
     tracker={
         "candle": "rms_norm, layer_norm: a view takes another path, which has the gradient that the contiguous one lacks: "
-        "https://github.com/huggingface/candle/issues/2168. shared_left: https://github.com/huggingface/candle/issues/3744, fixed in 0.11.1; shared_right: "
-        "fixes proposed in https://github.com/huggingface/candle/pull/3758 and https://github.com/huggingface/candle/pull/3960. conv1d, conv1d_kernel: "
-        "https://github.com/huggingface/candle/pull/3836 has kernels that are views; that each weight's gradient is one of them: no ticket known",
+        "https://github.com/huggingface/candle/issues/2168. shared_left: https://github.com/huggingface/candle/issues/3744 and "
+        "https://github.com/huggingface/candle/pull/3960, fixed in 0.11.1; shared_right: fix proposed in https://github.com/huggingface/candle/pull/3758. "
+        "conv1d, conv1d_kernel: https://github.com/huggingface/candle/pull/3836 has kernels that are views; that each weight's gradient is one of them, and "
+        "is as wrong on the contiguous copy: no ticket known",
     },
     guards="the trainer's attention, where heads are views",
     items={
@@ -176,9 +177,15 @@ CASE = Case(
             tol=_tol(6, 12, "at most 6 products"),
             batch=("q", "k", "dy"),
         ),
-        "conv1d": Item(inputs=conv1d_inputs, reference=conv1d, tol=_tol(14, 18, "at most 14 products"), batch=("x", "dy")),
+        "conv1d": Item(
+            claim="A convolution of a view, and the gradient of its weight, whose product is one of views whatever the input is.",
+            inputs=conv1d_inputs,
+            reference=conv1d,
+            tol=_tol(14, 18, "at most 14 products"),
+            batch=("x", "dy"),
+        ),
         "conv1d_kernel": Item(
-            claim="A convolution whose kernel is a view.",
+            claim="A convolution whose kernel is a view, and the gradient of its weight.",
             inputs=conv1d_kernel_inputs,
             reference=conv1d_kernel,
             tol=_tol(14, 22, "at most 14 products"),
