@@ -164,6 +164,7 @@ def log_softmax_gather(x, ids):
 
 def _class_flow(asked, upstream):
     """A probability minus that of the target: 1 at most, or its weight; in the loss, the logarithm of a sum that is 1 or more."""
+    x, size = asked.tensors["x"], asked.tensors.get("weight8", np.full(1, 8)).max() / 8
     losses = x.size // x.shape[1]
     g = share(asked, upstream, 1 if "ignore" in asked.attributes else losses)  # one at least is not ignored
     return {"x": size * (np.expand_dims(g, 1) if g.ndim else g), "y": size * (losses if asked.attributes.get("reduction") == "sum" else 1)}

@@ -58,10 +58,16 @@ pub fn batch_norm_train(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => layer.forward(x))
 }
 
+pub fn l2_normalize(t: &Tensors, a: &Attributes) -> Any {
+    use burn::tensor::linalg::{vector_normalize, Norm};
+    let along = a["axis"].as_i64().unwrap();
+    each_rank!(t.any("x"), x => vector_normalize(x, Norm::L2, along, number(a, "eps")))
+}
+
 pub fn cosine_similarity(t: &Tensors, a: &Attributes) -> Any {
-    let config = burn::nn::CosineSimilarityConfig::new();
-    let loss = config.with_dim(a["axis"].as_i64().unwrap() as isize).init();
-    each_rank!(t.any("a"), x => loss.forward(x, t.float("b")))
+    use burn::tensor::linalg::cosine_similarity as cosine;
+    let along = a["axis"].as_i64().unwrap();
+    each_rank!(t.any("a"), x => cosine(x, t.float("b"), along, None))
 }
 
 pub fn cross_entropy(t: &Tensors, a: &Attributes) -> Tensor<1> {

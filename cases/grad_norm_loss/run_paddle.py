@@ -2,8 +2,13 @@ import paddle
 import paddle.nn.functional as F
 
 
+def _soft(losses):
+    """A loss of soft labels keeps the axis of the classes, as documented."""
+    return losses.squeeze(1) if losses.ndim == 2 else losses
+
+
 def layer_norm(x, weight, bias, *, eps):
-    return F.layer_norm(x, weight.shape, weight, bias, eps)
+    return F.layer_norm(x, weight.shape, weight.flatten(), bias.flatten(), eps)
 
 
 def layer_norm_plain(x, *, eps):
@@ -11,15 +16,7 @@ def layer_norm_plain(x, *, eps):
 
 
 def layer_norm_two_axes(x, weight, bias, *, eps):
-    return F.layer_norm(x, weight.shape, weight, bias, eps)
-
-
-def rms_norm(x, weight, *, eps):
-    return F.rms_norm(x, weight.shape, weight, eps)[0]
-
-
-def rms_norm_plain(x, *, eps):
-    return F.rms_norm(x, x.shape[-1:], eps=eps)[0]
+    return F.layer_norm(x, weight.shape, weight.flatten(), bias.flatten(), eps)
 
 
 def group_norm(x, weight, bias, *, groups, eps):
@@ -53,7 +50,7 @@ def cross_entropy(x, ids, *, reduction):
 
 
 def cross_entropy_smooth(x, ids, *, reduction, smoothing):
-    return F.cross_entropy(x, ids, reduction=reduction, label_smoothing=smoothing)
+    return _soft(F.cross_entropy(x, ids, reduction=reduction, label_smoothing=smoothing))
 
 
 def cross_entropy_ignore(x, ids, *, ignore, reduction):
@@ -65,7 +62,7 @@ def cross_entropy_weight(x, ids, weight8, *, reduction):
 
 
 def cross_entropy_soft(x, target, *, reduction):
-    return F.cross_entropy(x, target.astype(x.dtype) / 8, reduction=reduction, soft_label=True)
+    return _soft(F.cross_entropy(x, target.astype(x.dtype) / 8, reduction=reduction, soft_label=True))
 
 
 def cross_entropy_segment(x, ids, *, reduction):
