@@ -249,6 +249,7 @@ def _summed(values, shape):
 CASE = Sweep(
     claim="Each operation on single numbers has the value and the gradients of its definition, at kinks a subgradient.",
     failure="wrong-gradient",
+    limit_s=30,
     items={
         "add": Op(forward=add, takes=elementwise(names="ab")),
         "sub": Op(forward=sub, takes=elementwise(names="ab")),

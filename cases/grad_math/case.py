@@ -167,6 +167,7 @@ def _of_sinc(asked, dy):
 CASE = Sweep(
     claim="Each function of one number has the value and the gradient of its definition, also at zero and at infinity.",
     failure="wrong-gradient",
+    limit_s=30,
     items={
         "square": Op(forward=square, takes=elementwise()),
         "reciprocal": Op(forward=reciprocal, takes=elementwise("nonzero")),

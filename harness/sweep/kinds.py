@@ -58,7 +58,7 @@ def elementwise(domain: str | Sequence[str] = "line", names: str | Sequence[str]
         domains = [domain] * len(names) if isinstance(domain, str) else domain
         whole = d.choose(*range(len(names)))  # which of them has the shape of the result
         tensors = {
-            name: numbers(d, its, *(shape if at == whole else _broadcastable(d, shape)))
+            name: numbers(d, its, *(shape if at == whole or 0 in shape else _broadcastable(d, shape)))
             for at, (name, its) in enumerate(zip(names, domains, strict=True))
         }
         return Asked(tensors=tensors, attributes={name: d.choose(*options) for name, options in attributes.items()})
