@@ -80,7 +80,7 @@ CASE = Case(
     failure="wrong-gradient",
     tol=_tol(2, 3, "a product and a difference"),
     tracker={
-        "candle": "Var::set between forward and backward, KvCache::clone (a comment in its source says that the storage is shared): no ticket known",
+        "candle": "Var::set between forward and backward, KvCache::clone (a comment in its source calls it safe after a reset only): no ticket known",
         "torch": "an in-place update raises; one through .data does not, as its documentation warns. race, `unsynchronised`: planted, the caller's mistake",
     },
     guards="trainer/checkpoint.py, tied weights",
