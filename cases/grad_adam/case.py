@@ -63,17 +63,21 @@ def amsgrad_corrected(p, g, lr, beta1, beta2, eps):
     return steps(p, g, step)
 
 
-def adamax(p, g, lr, beta1, beta2, eps, corrected=True, old=False):
+def adamax(p, g, lr, beta1, beta2, eps, corrected=True, old=False, after=0.0):
     def step(p, grad, s, t):
         m, before = mean(s, "m", beta1, grad), beta2 * s.get("u", 0.0)
-        s["u"] = np.maximum(before + eps, np.abs(grad)) if old else np.maximum(before, np.abs(grad) + eps)
-        return p - lr * m / (1 - beta1**t if corrected else 1.0) / s["u"]
+        s["u"] = np.maximum(before + eps, np.abs(grad)) if old else np.maximum(before, np.abs(grad) + (0.0 if after else eps))
+        return p - lr * m / (1 - beta1**t if corrected else 1.0) / (s["u"] + after)
 
     return steps(p, g, step)
 
 
+def adamax_after(p, g, lr, beta1, beta2, eps):
+    return adamax(p, g, lr, beta1, beta2, eps, after=eps)
+
+
 def adamax_uncorrected(p, g, lr, beta1, beta2, eps):
-    return adamax(p, g, lr, beta1, beta2, eps, corrected=False)
+    return adamax(p, g, lr, beta1, beta2, eps, corrected=False, after=eps)
 
 
 def adamax_old(p, g, lr, beta1, beta2, eps):
@@ -222,6 +226,7 @@ CASE = Sweep(
             terms=lambda _: CORRECTED,
             documented={
                 "mlx": (MLX, "without the correction of the first moment, as its text says", adamax_uncorrected),
+                "tensorflow": (KERAS + "adamax/", "epsilon is added to the maximum, as its formula has it", adamax_after),
                 "paddle": (PADDLE + "Adamax_en.html", "epsilon is added to the old maximum, as its formula has it", adamax_old),
             },
         ),

@@ -17,10 +17,6 @@ def adam(p, g, lr, beta1, beta2, eps):
     return _train(paddle.optimizer.Adam, p, g, beta1, beta2, learning_rate=lr, epsilon=eps)
 
 
-def adam_half(p, g, lr, beta1, beta2, eps):
-    return _train(paddle.optimizer.Adam, p, g, beta1, beta2, learning_rate=lr, epsilon=eps)
-
-
 def adam_l2(p, g, lr, beta1, beta2, eps, decay):
     return _train(paddle.optimizer.Adam, p, g, beta1, beta2, learning_rate=lr, epsilon=eps, weight_decay=decay)
 

@@ -14,7 +14,7 @@ def _train(kind, p, g, absent=(), **options):
 
 
 def _clip(clip, a, b):
-    clipped = clip([(t.clone(), t) for t in (a, b)])
+    clipped = clip([(t, t.clone()) for t in (a, b)])  # it scales them where they are
     return paddle.concat([grad.flatten() for _, grad in clipped])
 
 

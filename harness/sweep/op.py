@@ -55,7 +55,7 @@ class Op:
     roundings: int = 4
     terms: Callable[[Asked], int] = lambda _: 1
     cancels: Callable[[Asked, Array], Mapping[str, Array]] = lambda _, __: {}
-    slack: Callable[[Asked], float] = lambda _: 0.0
+    slack: Callable[[Asked], Array | float] = lambda _: 0.0
     invalid: Callable[[Asked], bool] = lambda _: False
     documented: Mapping[str, tuple[str, str, Callable[..., Array]]] = field(default_factory=dict)
     explained: Mapping[str, str] = field(default_factory=dict)
