@@ -191,7 +191,8 @@ def smallest(op: Op, first: Example, fails: Callable[[Example], bool]) -> Exampl
     """The simplest example that fails as ``first`` does: its numbers by hypothesis, then its type, use and layouts."""
     found = _search(op, first.turn, fails, Phase.generate, Phase.shrink) or first
     simpler: list[dict[str, Any]] = [{"use": "once"}, *({"layouts": {**found.layouts, name: "contiguous"}} for name in found.layouts)]
-    simpler += [{"dtype": dtype} for dtype in op.dtypes[:2]]
+    if found.floats:  # whole numbers keep the type they were drawn in
+        simpler += [{"dtype": dtype} for dtype in op.dtypes[:2]]
     for change in simpler:
         changed = dataclasses.replace(found, **change)
         if changed.key != found.key and fails(changed):
