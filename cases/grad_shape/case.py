@@ -27,6 +27,7 @@ from harness.sweep.shapes import (
 
 TYPES = ("bfloat16", "float16", "float32", "float64")
 FINITE = ("grid", "normal")
+EXACT = ("grid",)  # of which a product with the upstream gradient fits in each type
 
 
 def cat(a, b, c, axis):
@@ -145,6 +146,10 @@ def cast(x, through):  # noqa: ARG001  each of these types holds the numbers tha
     return x
 
 
+def cast_factor(x, through):  # noqa: ARG001  one of two ways to x leads through another type
+    return x * x
+
+
 def detach_sum(x):
     return x + x * x
 
@@ -212,6 +217,7 @@ CASE = Sweep(
         "clone": Op(forward=clone, takes=shaped()),
         "contiguous": Op(forward=contiguous, takes=shaped()),
         "cast": Op(forward=cast, takes=shaped(options(through=TYPES))),
+        "cast_factor": Op(forward=cast_factor, takes=shaped(options(through=TYPES), styles=EXACT)),
         "detach_sum": Op(forward=detach_sum, takes=shaped(styles=FINITE), held=detach_sum_held),
         "detach_factor": Op(forward=detach_factor, takes=alike("ab", styles=FINITE), held=detach_factor_held),
         "straight_through": Op(forward=straight_through, takes=shaped(styles=FINITE), held=straight_through_held),

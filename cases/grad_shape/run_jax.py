@@ -102,6 +102,10 @@ def cast(x, through):
     return x.astype(through).astype(x.dtype)
 
 
+def cast_factor(x, through):
+    return x * x.astype(through).astype(x.dtype)
+
+
 def detach_sum(x):
     return x + jax.lax.stop_gradient(x * x)
 

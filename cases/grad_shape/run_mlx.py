@@ -93,6 +93,10 @@ def cast(x, through):
     return x.astype(getattr(mx, through)).astype(x.dtype)
 
 
+def cast_factor(x, through):
+    return x * x.astype(getattr(mx, through)).astype(x.dtype)
+
+
 def detach_sum(x):
     return x + mx.stop_gradient(x * x)
 

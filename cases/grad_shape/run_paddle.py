@@ -106,6 +106,10 @@ def cast(x, through):
     return x.astype(through).astype(x.dtype)
 
 
+def cast_factor(x, through):
+    return x * x.astype(through).astype(x.dtype)
+
+
 def detach_sum(x):
     return x + (x * x).detach()
 

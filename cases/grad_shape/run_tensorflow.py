@@ -81,6 +81,10 @@ def cast(x, through):
     return tf.cast(tf.cast(x, through), x.dtype)
 
 
+def cast_factor(x, through):
+    return x * tf.cast(tf.cast(x, through), x.dtype)
+
+
 def detach_sum(x):
     return x + tf.stop_gradient(x * x)
 

@@ -89,6 +89,10 @@ def cast(x, through):
     return x.cast(getattr(dtypes, through)).cast(x.dtype)
 
 
+def cast_factor(x, through):
+    return x * x.cast(getattr(dtypes, through)).cast(x.dtype)
+
+
 def detach_sum(x):
     return x + (x * x).detach()
 

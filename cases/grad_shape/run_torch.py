@@ -110,6 +110,10 @@ def cast(x, through):
     return x.to(getattr(torch, through)).to(x.dtype)
 
 
+def cast_factor(x, through):
+    return x * x.to(getattr(torch, through)).to(x.dtype)
+
+
 def detach_sum(x):
     return x + (x * x).detach()
 

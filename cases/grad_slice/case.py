@@ -9,6 +9,7 @@ from harness.sweep.shapes import (
     backward_slices,
     crops,
     cut,
+    cut_outside,
     diagonal,
     images,
     options,
@@ -20,8 +21,12 @@ from harness.sweep.shapes import (
     vector,
     window,
     with_diagonal,
+    written,
 )
 
+JAX_SLICE = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_slice.html"
+JAX_UPDATE = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.dynamic_update_slice.html"
+PADDLE_SLICE = "https://www.paddlepaddle.org.cn/documentation/docs/en/api/paddle/slice_en.html"
 SQUARE = options(k=(0, 1, -1, 2, -3))
 
 
@@ -57,6 +62,28 @@ def pad_symmetric(x, pads):
 
 def narrow(x, axis, start, length):
     return np.take(x, np.arange(start, start + length), axis)
+
+
+def narrow_clamped(x, axis, start, length):
+    return narrow(x, axis, min(start, x.shape[axis] - length), length)
+
+
+def narrow_short(x, axis, start, length):
+    return narrow(x, axis, start, max(0, min(length, x.shape[axis] - start)))
+
+
+def slice_update(x, v, axis, start):
+    y = x.copy()
+    np.moveaxis(y, axis, 0)[start : start + v.shape[axis]] = np.moveaxis(v, axis, 0)
+    return y
+
+
+def slice_update_clamped(x, v, axis, start):
+    return slice_update(x, v, axis, min(start, x.shape[axis] - v.shape[axis]))
+
+
+def always(_):
+    return True
 
 
 def cuts(slices):
@@ -148,6 +175,22 @@ CASE = Sweep(
         "pad_circular": Op(forward=pad_circular, takes=images(lambda size: size)),
         "pad_symmetric": Op(forward=pad_symmetric, takes=images(lambda size: size)),
         "narrow": Op(forward=narrow, takes=shaped(cut)),
+        "narrow_outside": Op(
+            forward=narrow,
+            takes=shaped(cut_outside),
+            invalid=always,
+            documented={
+                "jax": (JAX_SLICE, "it begins where it fits", narrow_clamped),
+                "paddle": (PADDLE_SLICE, "it ends where the tensor does", narrow_short),
+            },
+        ),
+        "slice_update": Op(forward=slice_update, takes=written(cut)),
+        "slice_update_outside": Op(
+            forward=slice_update,
+            takes=written(cut_outside),
+            invalid=always,
+            documented={"jax": (JAX_UPDATE, "it begins where it fits", slice_update_clamped)},
+        ),
         "slice_step": Op(forward=sliced, takes=shaped(slices)),
         "slice_backward": Op(forward=sliced, takes=shaped(backward_slices)),
         "slice_new_axis": Op(forward=slice_new_axis, takes=shaped(slices)),

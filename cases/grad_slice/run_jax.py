@@ -38,6 +38,18 @@ def narrow(x, axis, start, length):
     return jax.lax.dynamic_slice_in_dim(x, start, length, axis)
 
 
+def narrow_outside(x, axis, start, length):
+    return jax.lax.dynamic_slice_in_dim(x, start, length, axis)
+
+
+def slice_update(x, v, axis, start):
+    return jax.lax.dynamic_update_slice_in_dim(x, v, start, axis)
+
+
+def slice_update_outside(x, v, axis, start):
+    return jax.lax.dynamic_update_slice_in_dim(x, v, start, axis)
+
+
 def slice_step(x, slices):
     return x[_cuts(slices)]
 

@@ -19,6 +19,20 @@ def narrow(x, axis, start, length):
     return mx.slice(x, mx.array([start]), [axis], size)
 
 
+def narrow_outside(x, axis, start, length):
+    size = list(x.shape)
+    size[axis] = length
+    return mx.slice(x, mx.array([start]), [axis], size)
+
+
+def slice_update(x, v, axis, start):
+    return mx.slice_update(x, v, mx.array([start]), [axis])
+
+
+def slice_update_outside(x, v, axis, start):
+    return mx.slice_update(x, v, mx.array([start]), [axis])
+
+
 def slice_step(x, slices):
     return x[_cuts(slices)]
 

@@ -37,6 +37,18 @@ def narrow(x, axis, start, length):
     return paddle.slice(x, [axis], [start], [start + length])
 
 
+def narrow_outside(x, axis, start, length):
+    return paddle.slice(x, [axis], [start], [start + length])
+
+
+def slice_update(x, v, axis, start):
+    return paddle.slice_scatter(x, v, [axis], [start], [start + v.shape[axis]], [1])
+
+
+def slice_update_outside(x, v, axis, start):
+    return paddle.slice_scatter(x, v, [axis], [start], [start + v.shape[axis]], [1])
+
+
 def slice_step(x, slices):
     return x[_cuts(slices)]
 

@@ -23,6 +23,12 @@ def narrow(x, axis, start, length):
     return tf.slice(x, begin, size)
 
 
+def narrow_outside(x, axis, start, length):
+    begin, size = [0] * len(x.shape), list(x.shape)
+    begin[axis], size[axis] = start, length
+    return tf.slice(x, begin, size)
+
+
 def slice_step(x, slices):
     return x[_cuts(slices)]
 

@@ -31,6 +31,10 @@ def narrow(x, axis, start, length):
     return x.shrink(tuple((start, start + length) if at == axis % x.ndim else None for at in range(x.ndim)))
 
 
+def narrow_outside(x, axis, start, length):
+    return x.shrink(tuple((start, start + length) if at == axis % x.ndim else None for at in range(x.ndim)))
+
+
 def slice_step(x, slices):
     return x[_cuts(slices)]
 

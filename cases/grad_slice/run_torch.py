@@ -35,6 +35,18 @@ def narrow(x, axis, start, length):
     return torch.narrow(x, axis, start, length)
 
 
+def narrow_outside(x, axis, start, length):
+    return torch.narrow(x, axis, start, length)
+
+
+def slice_update(x, v, axis, start):
+    return torch.slice_scatter(x, v, axis, start, start + v.shape[axis])
+
+
+def slice_update_outside(x, v, axis, start):
+    return torch.slice_scatter(x, v, axis, start, start + v.shape[axis])
+
+
 def slice_step(x, slices):
     return x[_cuts(slices)]
 

@@ -168,6 +168,27 @@ def cut(d: Draw, shape: Shape) -> dict[str, Any]:
     return {"axis": axis, "start": start, "length": d.whole(1, shape[axis] - start)}
 
 
+def cut_outside(d: Draw, shape: Shape) -> dict[str, Any]:
+    """A part that ends past the end, of a size that would fit."""
+    axis = d.axis(len(shape))
+    start = d.whole(1, shape[axis] + 1)
+    return {"axis": axis, "start": start, "length": d.whole(max(1, shape[axis] - start + 1), shape[axis])}
+
+
+def written(cut: Maker) -> Sampler:
+    """A tensor, and ``v`` that is to be a part of it along one axis."""
+
+    def takes(d: Draw) -> Asked:
+        shape = d.shape()
+        of = cut(d, shape)
+        given = list(shape)
+        given[of["axis"]] = of["length"]
+        tensors = {"x": d.floats(*shape, styles=MOVED), "v": d.floats(*given, styles=MOVED)}
+        return Asked(tensors=tensors, attributes={"axis": of["axis"], "start": of["start"]})
+
+    return takes
+
+
 def slices(d: Draw, shape: Shape) -> dict[str, Any]:
     """Of each axis [start, stop, step]: from the end, past the end, with steps, sometimes of nothing."""
     return {"slices": [[d.choose(0, 1, -1, -2), d.choose(size, -1, size + 3), d.choose(1, 2, 3)] for size in shape]}
