@@ -44,6 +44,49 @@ def adamw_hat(p, g, lr, beta1, beta2, eps, decay):
     return adam(p, g, lr, beta1, beta2, eps, hat=True, decay=decay)
 
 
+def adam_default(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-8)
+
+
+def adam_default_keras(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-7, hat=True)
+
+
+def adam_default_mlx(p, g, lr):
+    return uncorrected(p, g, lr, 0.0)
+
+
+def adam_default_hat(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-8, hat=True)
+
+
+def adamw_default(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-8, decay=0.01)
+
+
+def adamw_default_keras(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-7, hat=True, decay=0.004)
+
+
+def adamw_default_hat(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-8, hat=True, decay=0.01)
+
+
+def adamw_default_optax(p, g, lr):
+    return adam(p, g, lr, 0.9, 0.999, 1e-8, decay=1e-4)
+
+
+def adamw_default_mlx(p, g, lr):
+    return uncorrected(p, g, lr, 0.01)
+
+
+def uncorrected(p, g, lr, decay):
+    def step(p, grad, s, _):
+        return p * (1 - lr * decay) - lr * mean(s, "m", 0.9, grad) / (np.sqrt(mean(s, "v", 0.999, grad**2)) + 1e-8)
+
+    return steps(p, g, step)
+
+
 def amsgrad(p, g, lr, beta1, beta2, eps):
     return adam(p, g, lr, beta1, beta2, eps, top=True)
 
@@ -146,7 +189,8 @@ CORRECTED = 200
 EPS, WIDE = (2.0**-27, 2.0**-13), ("float32", "float64", "bfloat16")
 KERAS, OPTAX = "https://keras.io/api/optimizers/", "https://optax.readthedocs.io/en/latest/api/optimizers.html"
 PADDLE = "https://www.paddlepaddle.org.cn/documentation/docs/en/api/paddle/optimizer/"
-MLX = "https://ml-explore.github.io/mlx/build/html/python/optimizers/_autosummary/mlx.optimizers.Adamax.html"
+MLX = "https://ml-explore.github.io/mlx/build/html/python/optimizers/_autosummary/mlx.optimizers."
+UNCORRECTED = "its means are not corrected by default, as its text says"
 HAT = "its epsilon is the paper's epsilon hat, as its text says"
 
 
@@ -154,103 +198,88 @@ def adaptive(**options):
     return optimizer(lr=(0.0625, 0.125), beta1=(0.875, 0.5), beta2=(1 - 2.0**-10, 1 - 2.0**-6), **options)
 
 
+def ten_steps(forward, takes, dtypes=WIDE, claim="", **documented):
+    """``documented``: framework -> (link, why, forward)."""
+    return Op(
+        claim=claim,
+        forward=forward,
+        takes=takes,
+        gradient=False,
+        dtypes=dtypes,
+        roundings=MANY,
+        terms=lambda _: CORRECTED,
+        documented=documented,
+    )
+
+
 CASE = Sweep(
     claim="Ten steps with given gradients leave the parameter that the optimizer's definition says, whatever its rank.",
     failure="optimizer",
     items={
-        "adam": Op(
-            forward=adam,
-            takes=adaptive(eps=EPS),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={"tensorflow": (KERAS + "adam/", HAT, adam_hat), "paddle": (PADDLE + "Adam_en.html", HAT, adam_hat)},
+        "adam": ten_steps(
+            adam, adaptive(eps=EPS), tensorflow=(KERAS + "adam/", HAT, adam_hat), paddle=(PADDLE + "Adam_en.html", HAT, adam_hat)
         ),
-        "adam_half": Op(
-            forward=adam,
-            takes=adaptive(eps=EPS),
-            gradient=False,
-            dtypes=("float16",),
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            claim="Adam in float16, which rounds its usual epsilon to nothing and has no room for small squares.",
+        "adam_default": ten_steps(
+            adam_default,
+            optimizer(lr=(0.0625, 0.125)),
+            ("float32",),
+            "Adam with no option but the rate is that of the paper.",
+            tensorflow=(KERAS + "adam/", HAT + ", and 1e-7 by default", adam_default_keras),
+            mlx=(MLX + "Adam.html", UNCORRECTED, adam_default_mlx),
+            paddle=(PADDLE + "Adam_en.html", HAT, adam_default_hat),
         ),
-        "adam_l2": Op(
-            forward=adam_l2,
-            takes=adaptive(eps=EPS, decay=(0.125,)),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={"paddle": (PADDLE + "Adam_en.html", HAT, adam_l2_hat)},
+        "adamw_default": ten_steps(
+            adamw_default,
+            optimizer(lr=(0.0625, 0.125)),
+            ("float32",),
+            "AdamW with no option but the rate decays by 0.01.",
+            jax=(OPTAX, "it decays by 1e-4 by default, as its text says", adamw_default_optax),
+            tensorflow=(KERAS + "adamw/", HAT + ", and 1e-7 by default; it decays by 0.004", adamw_default_keras),
+            mlx=(MLX + "AdamW.html", UNCORRECTED, adamw_default_mlx),
+            paddle=(PADDLE + "AdamW_en.html", HAT, adamw_default_hat),
         ),
-        "adam_absent": Op(
-            forward=adam_absent,
-            takes=adaptive(absent=True, eps=EPS),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={"tensorflow": (KERAS + "adam/", HAT, adam_absent_hat), "paddle": (PADDLE + "Adam_en.html", HAT, adam_absent_hat)},
+        "adam_half": ten_steps(
+            adam,
+            adaptive(eps=EPS),
+            ("float16",),
+            "Adam in float16, which rounds its usual epsilon to nothing and has no room for small squares.",
+        ),
+        "adam_l2": ten_steps(adam_l2, adaptive(eps=EPS, decay=(0.125,)), paddle=(PADDLE + "Adam_en.html", HAT, adam_l2_hat)),
+        "adam_absent": ten_steps(
+            adam_absent,
+            adaptive(absent=True, eps=EPS),
             claim="A parameter that gets no gradient in a step is left alone in it, and its next steps are counted from there.",
+            tensorflow=(KERAS + "adam/", HAT, adam_absent_hat),
+            paddle=(PADDLE + "Adam_en.html", HAT, adam_absent_hat),
         ),
-        "adamw": Op(
-            forward=adamw,
-            takes=adaptive(eps=EPS, decay=(0.125,)),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={"tensorflow": (KERAS + "adamw/", HAT, adamw_hat), "paddle": (PADDLE + "AdamW_en.html", HAT, adamw_hat)},
+        "adamw": ten_steps(
+            adamw,
+            adaptive(eps=EPS, decay=(0.125,)),
+            tensorflow=(KERAS + "adamw/", HAT, adamw_hat),
+            paddle=(PADDLE + "AdamW_en.html", HAT, adamw_hat),
         ),
-        "amsgrad": Op(
-            forward=amsgrad,
-            takes=adaptive(eps=EPS),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={
-                "tensorflow": (KERAS + "adam/", HAT, amsgrad_hat),
-                "paddle": (PADDLE + "Adam_en.html", HAT, amsgrad_hat),
-                "jax": (OPTAX, "the correction comes before the maximum, as its text says", amsgrad_corrected),
-            },
+        "amsgrad": ten_steps(
+            amsgrad,
+            adaptive(eps=EPS),
+            tensorflow=(KERAS + "adam/", HAT, amsgrad_hat),
+            paddle=(PADDLE + "Adam_en.html", HAT, amsgrad_hat),
+            jax=(OPTAX, "the correction comes before the maximum, as its text says", amsgrad_corrected),
         ),
-        "adamax": Op(
-            forward=adamax,
-            takes=adaptive(eps=EPS),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={
-                "mlx": (MLX, "without the correction of the first moment, as its text says", adamax_uncorrected),
-                "tensorflow": (KERAS + "adamax/", "epsilon is added to the maximum, as its formula has it", adamax_after),
-                "paddle": (PADDLE + "Adamax_en.html", "epsilon is added to the old maximum, as its formula has it", adamax_old),
-            },
+        "adamax": ten_steps(
+            adamax,
+            adaptive(eps=EPS),
+            mlx=(MLX + "Adamax.html", "without the correction of the first moment, as its text says", adamax_uncorrected),
+            tensorflow=(KERAS + "adamax/", "epsilon is added to the maximum, as its formula has it", adamax_after),
+            paddle=(PADDLE + "Adamax_en.html", "epsilon is added to the old maximum, as its formula has it", adamax_old),
         ),
-        "nadam": Op(
-            forward=nadam,
-            takes=adaptive(eps=EPS, psi=(1.0,)),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={
-                "jax": (OPTAX, "Nesterov's momentum without a schedule of it, as its formula has it", nadam_plain),
-                "tensorflow": (KERAS + "Nadam/", HAT, nadam),
-            },
+        "nadam": ten_steps(
+            nadam,
+            adaptive(eps=EPS, psi=(1.0,)),
+            jax=(OPTAX, "Nesterov's momentum without a schedule of it, as its formula has it", nadam_plain),
         ),
-        "radam": Op(
-            forward=radam,
-            takes=adaptive(eps=EPS),
-            gradient=False,
-            dtypes=WIDE,
-            roundings=MANY,
-            terms=lambda _: CORRECTED,
-            documented={"jax": (OPTAX, "epsilon is added after the correction, as its formula has it", radam_outside)},
+        "radam": ten_steps(
+            radam, adaptive(eps=EPS), jax=(OPTAX, "epsilon is added after the correction, as its formula has it", radam_outside)
         ),
-        "lamb": Op(forward=lamb, takes=adaptive(eps=EPS), gradient=False, dtypes=WIDE, roundings=MANY, terms=lambda _: CORRECTED),
+        "lamb": ten_steps(lamb, adaptive(eps=EPS)),
     },
 )

@@ -15,6 +15,14 @@ def adam(p, g, lr, beta1, beta2, eps):
     return _train(optax.adam(lr, b1=beta1, b2=beta2, eps=eps), p, g)
 
 
+def adam_default(p, g, lr):
+    return _train(optax.adam(lr), p, g)
+
+
+def adamw_default(p, g, lr):
+    return _train(optax.adamw(lr), p, g)
+
+
 def adam_half(p, g, lr, beta1, beta2, eps):
     return _train(optax.adam(lr, b1=beta1, b2=beta2, eps=eps), p, g)
 

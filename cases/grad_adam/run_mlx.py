@@ -12,6 +12,14 @@ def adam(p, g, lr, beta1, beta2, eps):
     return _train(optim.Adam(lr, betas=[beta1, beta2], eps=eps, bias_correction=True), p, g)
 
 
+def adam_default(p, g, lr):
+    return _train(optim.Adam(lr), p, g)
+
+
+def adamw_default(p, g, lr):
+    return _train(optim.AdamW(lr), p, g)
+
+
 def adam_half(p, g, lr, beta1, beta2, eps):
     return _train(optim.Adam(lr, betas=[beta1, beta2], eps=eps, bias_correction=True), p, g)
 

@@ -2,8 +2,8 @@ import keras
 import tensorflow as tf
 
 
-def _train(kind, p, g, beta1, beta2, absent=(), **options):
-    optimizer = kind(beta_1=beta1, beta_2=beta2, **options)
+def _train(kind, p, g, *betas, absent=(), **options):
+    optimizer = kind(**dict(zip(("beta_1", "beta_2"), betas, strict=False)), **options)
     w, other = (keras.Variable(p, dtype=p.dtype.name) for _ in range(2))
     optimizer.build([w, other])
     for t, grad in enumerate(tf.unstack(g)):
@@ -15,12 +15,20 @@ def adam(p, g, lr, beta1, beta2, eps):
     return _train(keras.optimizers.Adam, p, g, beta1, beta2, learning_rate=lr, epsilon=eps)
 
 
+def adam_default(p, g, lr):
+    return _train(keras.optimizers.Adam, p, g, learning_rate=lr)
+
+
+def adamw_default(p, g, lr):
+    return _train(keras.optimizers.AdamW, p, g, learning_rate=lr)
+
+
 def adam_half(p, g, lr, beta1, beta2, eps):
     return _train(keras.optimizers.Adam, p, g, beta1, beta2, learning_rate=lr, epsilon=eps)
 
 
 def adam_absent(p, g, lr, beta1, beta2, eps, absent):
-    return _train(keras.optimizers.Adam, p, g, beta1, beta2, absent, learning_rate=lr, epsilon=eps)
+    return _train(keras.optimizers.Adam, p, g, beta1, beta2, absent=absent, learning_rate=lr, epsilon=eps)
 
 
 def adamw(p, g, lr, beta1, beta2, eps, decay):

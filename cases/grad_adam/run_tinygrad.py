@@ -2,9 +2,9 @@ from tinygrad import Tensor
 from tinygrad.nn.optim import LAMB, Adam, AdamW
 
 
-def _train(kind, p, g, beta1, beta2, **options):
+def _train(kind, p, g, **options):
     w = p.clone().realize()
-    optimizer = kind([w], b1=beta1, b2=beta2, **options)
+    optimizer = kind([w], **options)
     with Tensor.train():
         for t in range(g.shape[0]):
             w.grad = g[t]
@@ -13,16 +13,24 @@ def _train(kind, p, g, beta1, beta2, **options):
 
 
 def adam(p, g, lr, beta1, beta2, eps):
-    return _train(Adam, p, g, beta1, beta2, lr=lr, eps=eps)
+    return _train(Adam, p, g, lr=lr, b1=beta1, b2=beta2, eps=eps)
+
+
+def adam_default(p, g, lr):
+    return _train(Adam, p, g, lr=lr)
+
+
+def adamw_default(p, g, lr):
+    return _train(AdamW, p, g, lr=lr)
 
 
 def adam_half(p, g, lr, beta1, beta2, eps):
-    return _train(Adam, p, g, beta1, beta2, lr=lr, eps=eps)
+    return _train(Adam, p, g, lr=lr, b1=beta1, b2=beta2, eps=eps)
 
 
 def adamw(p, g, lr, beta1, beta2, eps, decay):
-    return _train(AdamW, p, g, beta1, beta2, lr=lr, eps=eps, weight_decay=decay)
+    return _train(AdamW, p, g, lr=lr, b1=beta1, b2=beta2, eps=eps, weight_decay=decay)
 
 
 def lamb(p, g, lr, beta1, beta2, eps):
-    return _train(LAMB, p, g, beta1, beta2, lr=lr, eps=eps)
+    return _train(LAMB, p, g, lr=lr, b1=beta1, b2=beta2, eps=eps)
