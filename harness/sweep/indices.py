@@ -48,7 +48,7 @@ def picked(
     """A tensor, and ``ids`` along an axis of it or along its first one, repeated ones among them; with ``long``, so many that sums are long."""
 
     def takes(d: Draw) -> Asked:
-        many = long and d.choose(False, False, True)
+        many = long and d.choose(False, True)
         shape = (3, 2) if many else d.shape(*ranks)
         axis = d.axis(len(shape)) if anywhere and not many else 0
         count = (LONG,) if many else d.choose(*counts)
@@ -71,7 +71,7 @@ def along(
     """
 
     def takes(d: Draw) -> Asked:
-        many = long and d.choose(False, False, True)
+        many = long and d.choose(False, True)
         shape = (3, 2) if many else d.shape()
         axis = 0 if many else d.axis(len(shape))
         lines = [d.whole(1, size) if smaller and not many else size for size in shape]
@@ -106,7 +106,7 @@ def rows(
     """A tensor, ``ids`` along its first axis or any, and ``v`` with a row for each id."""
 
     def takes(d: Draw) -> Asked:
-        many = long and d.choose(False, False, True)
+        many = long and d.choose(False, True)
         shape = (3, 2) if many else d.shape()
         axis = d.axis(len(shape)) if anywhere and not many else 0
         count = LONG if many else d.whole(1, shape[axis]) if unique else d.choose(*counts)
@@ -165,7 +165,7 @@ def segments(*styles: str, filled: bool = False, long: bool = False) -> Sampler:
     """Rows of ``x``, each with the number of the segment it belongs to, in order; the last of ``count`` is not empty, with ``filled`` none."""
 
     def takes(d: Draw) -> Asked:
-        many = long and d.choose(False, False, True)
+        many = long and d.choose(False, True)
         count = d.choose(2, 3, 1)
         size = LONG if many else d.whole(count, 7)
         certain = np.arange(count) if filled else np.array([count - 1])

@@ -19,7 +19,7 @@ def lettered(
     """
 
     def takes(d: Draw) -> Asked:
-        many = d.choose("", "", *long) if long else ""
+        many = d.choose("", *long) if long else ""
         size = {letter: LONG if letter == many else d.choose(*sizes) for letter in sorted(set("".join(names.values()).lower()) - {"."})}
         lead = d.choose((2,), (), (3, 2), (2, 1, 3))
         tensors = {}

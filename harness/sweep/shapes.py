@@ -88,7 +88,7 @@ def counts(d: Draw, shape: Shape) -> dict[str, Any]:
 def broadcast(d: Draw, shape: Shape) -> dict[str, Any]:
     """A shape of as many axes or more, whose axes of 1 are longer; a low sum is long where one of these becomes a long one."""
     wide = [d.choose(3, 2, 1) if size == 1 else size for size in shape]
-    if 1 in shape and d.choose(False, False, True):
+    if 1 in shape and d.choose(False, True):
         wide[shape.index(1)] = LONG
     return {"shape": [*d.choose([], [2], [3, 2], [1]), *wide]}
 
