@@ -53,6 +53,7 @@ CASE = Sweep(
         "refuses": Op(forward=scaled, takes=row, dtypes=("float64",)),
         "mutates": Op(forward=scaled, takes=row, dtypes=("float64",)),
         "counts": Op(forward=scaled, takes=row, dtypes=("float64",)),
+        "tires": Op(forward=scaled, takes=row, dtypes=("float64",)),
         "lacks": Op(forward=scaled, takes=row, dtypes=("float64",)),
         "ours": Op(forward=scaled, takes=row, dtypes=("float64",)),
     },
@@ -103,6 +104,14 @@ def counts(x):
     global asked
     asked += 1
     return 3 * x + (asked > 200)
+
+
+def tires(x):
+    global asked
+    asked += 1
+    if asked > 160:
+        os.abort()
+    return 3 * x
 
 
 def lacks(x):
@@ -203,3 +212,10 @@ def test_a_sweep_goes_on_and_asks_again_only_what_changed(fakes, swept):
     again = ask(two)
     assert again[0] == first[0]
     assert "not 2" in again[1]["message"]
+
+
+def test_what_dies_with_none_of_its_parts_is_a_crash_too(swept, asker):
+    answer = asker.ask(swept["tires"])
+    (crash,) = failed(answer)
+    assert (answer["status"], crash["check"]) == ("crash", "crash")
+    assert "examples in one process; not in two" in answer["message"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 CHILD = Path(__file__).resolve().parent.parent / "swept.py"
 ALONE_S = 20.0  # for one example
 HANGS = 2  # of an item, after which the rest is not waited for
+IDLE = 0.1  # of its time: what the halves of a process that hung may need, if it was no slow one
 TRIGGER = 1500  # characters
 STATUS = {"crash": "crash", "hang": "hang", "loud": "loud"}  # any other kind is silent
 
@@ -127,12 +128,20 @@ class _Asking:
         if reply["end"] == "answer":
             return self._replies(examples, reply)
         if len(examples) > 1:
-            half = len(examples) // 2
-            return [*self._batch(examples[:half]), *self._batch(examples[half:])]
+            half, before = len(examples) // 2, self.used["run_s"]
+            replies = [*self._batch(examples[:half]), *self._batch(examples[half:])]
+            # What died as a whole only is a finding too, but for a time-out that a busy machine would explain.
+            alive, idle = all(part.end in ("answer", "raised") for part in replies), self.used["run_s"] - before < IDLE * self.cell.limit_s
+            if alive and (reply["end"] in ("signal", "exit") or (reply["end"] == "hang" and idle)):
+                replies[0] = self._died(reply, f" (of {len(examples)} examples in one process; not in two)")
+            return replies
         self.hangs += reply["end"] == "hang"
+        return [self._died(reply)]
+
+    def _died(self, reply: dict[str, Any], where: str = "") -> Reply:
         died = verdict.judge_end(reply, self.cell.spec, ALONE_S)
         assert died
-        return [Reply(end=died.status, message=died.message)]
+        return Reply(end=died.status, message=died.message + where)
 
     def _replies(self, examples: list[Example], reply: dict[str, Any]) -> list[Reply]:
         arrays = load_file(reply["outputs"])
