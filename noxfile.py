@@ -210,7 +210,9 @@ def rivals(session):
 def sweep(session):
     """Ask every operation in many ways, only what has changed since: -- [--columns PATTERN] [-k EXPRESSION] [--budget 10m] [--fresh]."""
     parser = argparse.ArgumentParser(prog="nox -s sweep --")
-    parser.add_argument("--columns", action="append", default=[], help="ids, shell patterns or tags; those of the main job where none is given")
+    parser.add_argument(
+        "--columns", action="append", default=[], help="ids, shell patterns or tags; those of the main job where none is given"
+    )
     chosen, rest = parser.parse_known_args(session.posargs)
     columns = chosen.columns or ["quick"]
     harness_environment(session)

@@ -19,7 +19,7 @@ def test_every_mutant_is_killed_or_explained(spec):
     outcomes = list(mutants.kill_all(spec))
     survivors = [f"{o.mutant}@{o.dtype}" for o in outcomes if not o.killed and not o.explained]
     assert survivors == []
-    assert len(outcomes) >= 5
+    assert len(outcomes) >= (1 if spec.op else 5)  # an operation may have one output of one axis, or be about a refusal alone
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda s: s.row)

@@ -33,8 +33,8 @@ MEMORY_RATIO = Limit(
     quantity="memory_ratio",
     absolute=12.0,
     why="32 arrays of x's size by count are 5.3 x the inputs; forty micro-batches that leave their weights' gradients behind add 4 arrays each, 27 x, 32 x in "
-    "all, and those that leave their activations too, more. The limit is the geometric mean of 5.3 and of what is added, 12: an allocator may hold twice what is counted (1 to 8.1 x "
-    "was measured where nothing is kept, 80 x where it is)",
+    "all, and those that leave their activations too, more. The limit is the geometric mean of 5.3 and of what is added, 12: an allocator may hold twice "
+    "what is counted (1 to 8.1 x was measured where nothing is kept, 80 x where it is)",
 )
 
 CASE = Case(

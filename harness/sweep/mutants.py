@@ -43,6 +43,10 @@ def judged(op: Op) -> dict[str, bool]:
         for name, wrong in _mutants(op, example, right):
             if alive.get(name, True):
                 alive[name] = not list(judge.faults(op, example, explore.wanted(op, example), wrong))
+    for example in _examples(op):
+        if example.invalid:
+            answered = explore.Reply(end="answer", arrays={"y": np.zeros(2)})
+            alive["an answer to what only a refusal answers"] = not explore.faults(op, example, answered)
     return alive
 
 
@@ -89,7 +93,7 @@ def _of(op: Op, example: Example, output: str, value: Array) -> Iterator[tuple[s
     if value.ndim >= 2:
         yield "transposed buffer read as contiguous", np.ascontiguousarray(value.swapaxes(-1, -2)).reshape(value.shape)
         yield "first row reused", np.broadcast_to(value[:1], value.shape).copy()
-    if output == "y" and op.terms(example.asked) > judge.LONG and np.all(np.abs(wanted.output.low) > judge.LONG):
+    if output == "y" and op.terms(example.asked) > judge.LONG and np.all(np.abs(wanted.output.low) > 2 * judge.LONG):
         yield "stopped at 256", np.clip(value, -256, 256)
     if np.isnan(value).any():
         yield "NaN read as 0", np.nan_to_num(value)
