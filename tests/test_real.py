@@ -41,7 +41,9 @@ def test_every_cell_is_as_its_baseline_says(answers):
 
 
 def test_every_cell_was_asked(answers):
-    cells = all_cells(Project(), pins.select(pins.read(Project().pins), COLUMNS))
+    cells = [
+        c for c in all_cells(Project(), pins.select(pins.read(Project().pins), COLUMNS)) if not c.spec.op
+    ]  # a sweep is a run of its own
     assert len(answers[1]) == len(cells)
     assert [r["message"] for r in answers[1] if r["status"] == "error" and r["cause"] != "device"] == []
     assert "numpy" not in {r["framework"] for r in answers[1] if r["status"] == "untested"}
