@@ -35,6 +35,7 @@ CHOSEN: dict[str, Project] = {"project": Project()}
 
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="Column ids, shell patterns or tags; may be given more than once.")]
 Keyword = Annotated[str, typer.Option("-k", help="pytest's expression over cell names.")]
+Local = Annotated[list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
@@ -69,9 +70,7 @@ def run(
     columns: Columns = None,
     keyword: Keyword = "",
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask again also what an unfinished run has measured.")] = False,
-    local: Annotated[
-        list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")
-    ] = None,
+    local: Local = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML there.")] = None,
 ) -> None:
     """Ask the cells and keep their records; goes on where a stopped run was."""
@@ -88,14 +87,11 @@ def sweep(
     budget: Annotated[
         str, typer.Option(help="Time after which nothing more is begun, such as 90s, 10m or 1h; none: as long as it takes.")
     ] = "",
-    local: Annotated[
-        list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")
-    ] = None,
+    local: Local = None,
 ) -> None:
     """Ask every operation in many ways; only what has changed since the last time."""
     from harness.run import run as ask
 
-    seconds = _seconds(budget)
     asked = ask(
         CHOSEN["project"],
         columns=columns or [],
@@ -104,7 +100,7 @@ def sweep(
         local=local or [],
         junit=None,
         sweep=True,
-        budget_s=seconds,
+        budget_s=_seconds(budget),
     )
     raise typer.Exit(int(asked))
 

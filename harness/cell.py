@@ -71,11 +71,9 @@ class Cell:
         spec = self.spec
         code = self.file.functions().get(self.function, "") if self.file else ""
         if spec.op:
-            half = [ways(FRAMEWORKS, self.column), FRAMEWORKS.parent / "swept.py", FRAMEWORKS / "probe_rs" / "swept.rs"]
-            texts = [file.read_text() for file in half if file.exists() and file.suffix == half[0].suffix]
-            text = swept(spec.folder / "case.py")
-            entry = source.entry(spec.folder / "case.py", spec.item)
-            return source.digest(PROTOCOL, self.mode, glue(self.column), *texts, self.limit_s, self.column.examples, text, entry, code)
+            case, column = spec.folder / "case.py", self.column
+            asking = (self.mode, glue(column), *child_half(column), self.limit_s, column.examples)
+            return source.digest(PROTOCOL, *asking, swept(case), source.entry(case, spec.item), code)
         if self.file and spec.case.timing:
             code = "\n".join(self.file.functions().get(name, "") for name in ("forward", "step", "gemm"))
         if self.file and self.column.source:
@@ -90,6 +88,13 @@ class Cell:
         documented = spec.documented.get(self.column.framework)
         second = source.of(documented.reference) if documented else ""
         return source.digest(PROTOCOL, asking, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
+
+
+@lru_cache
+def child_half(column: Column) -> tuple[str, ...]:
+    """The text of the child's half of a sweep: a framework's gradients and views, and what is the same for all of its language."""
+    shared = FRAMEWORKS.parent / "swept.py" if column.language == "python" else FRAMEWORKS / "probe_rs" / "swept.rs"
+    return tuple(file.read_text() for file in (ways(FRAMEWORKS, column), shared) if file.exists())
 
 
 @lru_cache
@@ -207,10 +212,8 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
 def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
     function = "step" if spec.case.timing else (spec.item or "run")
     able: dict[str, RunFile | None] = {variant: f for variant, f in files.items() if function in f.functions()}
-    if spec.op and not column.swept:
-        return []
     if spec.op:
-        both = ["eager", *(["compiled"] if column.compiles else [])]
+        both = ["eager", *(["compiled"] if column.compiles else [])] if column.swept else []
         return [Cell(spec=spec, variant=v, dtype=SWEPT, mode=m, column=column, file=f) for v, f in sorted(able.items()) for m in both]
     if not able:
         if column.source and column.framework not in spec.absent:

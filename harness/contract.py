@@ -25,12 +25,12 @@ def load(folder: Path) -> list[Spec]:
     """
     module = _module(folder)
     case = getattr(module, "CASE", None)
-    if isinstance(case, Sweep):
-        return _swept(case, folder)
-    if not isinstance(case, Case):
+    if not isinstance(case, Case | Sweep):
         raise BadInput(f"{folder.name}/case.py has no CASE", "CASE = Case(...)", "see CONTRIBUTING.md, 'A new case'")
     if case.failure not in FAILURES:
         raise BadInput(f"{folder.name}: failure={case.failure!r}", f"one of {', '.join(FAILURES)}", "choose the class it belongs to")
+    if isinstance(case, Sweep):
+        return _swept(case, folder)
     unknown = [d for d in [*case.tol, *case.compiled] if d not in DTYPES]
     if unknown or not case.tol:
         raise BadInput(
@@ -59,8 +59,6 @@ def _swept(sweep: Sweep, folder: Path) -> list[Spec]:
         limit_s=sweep.limit_s,
         limit_gb=sweep.limit_gb,
     )
-    if case.failure not in FAILURES:
-        raise BadInput(f"{folder.name}: failure={case.failure!r}", f"one of {', '.join(FAILURES)}", "choose the class it belongs to")
     unset = {k: getattr(case, k) for k in ("checks", "batch", "explained", "absent", "documented", "device")}
 
     def spec(name: str, op: Op) -> Spec:

@@ -100,10 +100,11 @@ class Matrix:
         matrix = cls(
             project=project, cells={c.id: c for c in chosen}, store=store, baseline={record.key(r): r for r in baseline}, asker=asker
         )
-        matrix._done = store.done() if store.resumed else {}
-        known = {record.key(r): r for r in earlier}
         if sweep and not fresh:
+            known = {record.key(r): r for r in earlier}
             matrix._done = {c.key: known[c.key] for c in chosen if c.key in known and matrix._same(c, known[c.key])}
+        elif store.resumed:
+            matrix._done = store.done()
         if matrix._done:
             print(
                 f"going on with run {store.run}: {len(matrix._done)} of {len(chosen)} cells are measured already (--fresh asks all of them again)"

@@ -146,17 +146,28 @@ def of(function: Callable[..., Any]) -> str:
     return sources[name]
 
 
-@lru_cache
 def entry(path: Path, item: str) -> str:
-    """The text of one item of a table of operations, with the module-level names it stands on."""
-    tree = ast.parse(path.read_text())
-    tables = [n for case in tree.body if _is_case(case) for n in ast.walk(case) if isinstance(n, ast.Dict)]
-    found = [v for t in tables for k, v in zip(t.keys, t.values, strict=True) if isinstance(k, ast.Constant) and k.value == item]
-    if not found:
+    """The text of one item of a table of operations, with the module-level names it stands on.
+
+    Raises:
+        BadInput: the table does not have it written out.
+    """
+    if item not in _entries(path):
         raise BadInput(f"{path.parent.name}/case.py: no {item!r} written out in the table of CASE", f'"{item}": Op(...)', "write it there")
+    return _entries(path)[item]
+
+
+@lru_cache
+def _entries(path: Path) -> dict[str, str]:
+    """By name, of a file that is parsed once for all its items and columns."""
     known = _with_private(path)
-    names = sorted({n.id for n in ast.walk(found[0]) if isinstance(n, ast.Name) and n.id in known})
-    return "\n".join([ast.unparse(found[0]), *(known[name] for name in names)])
+    texts: dict[str, str] = {}
+    tables = [n for case in ast.parse(path.read_text()).body if _is_case(case) for n in ast.walk(case) if isinstance(n, ast.Dict)]
+    for key, value in [pair for table in tables for pair in zip(table.keys, table.values, strict=True)]:
+        if isinstance(key, ast.Constant) and key.value not in texts:
+            names = sorted({n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in known})
+            texts[str(key.value)] = "\n".join([ast.unparse(value), *(known[name] for name in names)])
+    return texts
 
 
 @lru_cache

@@ -16,6 +16,7 @@ from typing import Any
 
 from harness import record
 from harness.project import Project
+from harness.report.table import row_of
 from harness.verdict import BAD, EXECUTED
 
 LIST = Path(__file__).with_name("known_defects.toml")
@@ -38,7 +39,7 @@ def recalled(records: list[record.Record], known: Path = LIST) -> Iterator[Known
     rows: dict[tuple[str, str], list[record.Record]] = {}
     for answer in records:
         if answer["status"] in EXECUTED:
-            rows.setdefault((f"{answer['case']}:{answer['item']}", answer["column"]), []).append(answer)
+            rows.setdefault((row_of(answer), answer["column"]), []).append(answer)
     for defect in tomllib.loads(known.read_text())["defect"]:
         for column in defect["columns"]:
             yield _known(defect, column, rows.get((defect["item"], column), []))

@@ -131,7 +131,7 @@ def swept(fakes):
     (family / "case.py").write_text(CASE)
     (family / "run_fake.py").write_text(RUN)
     (fakes.frameworks / "fake" / "sweep.py").write_text(WAYS)
-    for cache in (source.functions, source._with_private, source.entry, cells.swept):
+    for cache in (source.functions, source._with_private, source._entries, cells.swept):
         cache.cache_clear()
     found = all_cells(fakes, pins.select(pins.read(fakes.pins), ["fake-1.0"]))
     return {c.spec.item: c for c in found if c.spec.id == "family" and c.mode == "eager"}
