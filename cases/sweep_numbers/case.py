@@ -95,9 +95,9 @@ def sum_kept(x, axis):
     return x.sum(axis=axis, dtype=x.dtype)
 
 
-def sum_int32(x, axis):
-    """A narrow type becomes int32 and no more."""
-    return x.sum(axis=axis, dtype=np.promote_types(x.dtype, np.int32))
+def sum_int32_wide(x, axis):
+    """Of int32 it is int64, of the others as it was."""
+    return sum_(x, axis) if x.dtype == np.int32 else sum_kept(x, axis)
 
 
 def prod(x, axis):
@@ -106,10 +106,6 @@ def prod(x, axis):
 
 def prod_kept(x, axis):
     return x.prod(axis=axis, dtype=x.dtype)
-
-
-def prod_int32(x, axis):
-    return x.prod(axis=axis, dtype=np.promote_types(x.dtype, np.int32))
 
 
 def cumsum(x, axis):
@@ -207,93 +203,84 @@ JAX = (
     "a division by zero has a value that depends on the backend, as its text says",
     minus_one_for_zero,
 )
-KEPT = (
-    "https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum",
-    "a reduced tensor has the type of the input, as its text says",
-    sum_kept,
-)
-KEPT_PROD = (
-    "https://www.tensorflow.org/api_docs/python/tf/math/reduce_prod",
-    "a reduced tensor has the type of the input, as its text says",
-    prod_kept,
-)
-KEPT_CUMSUM = (
-    "https://www.tensorflow.org/api_docs/python/tf/math/cumsum",
-    "a tensor has the type of the input, as its text says",
-    cumsum_kept,
-)
-CUT = ("https://www.tensorflow.org/api_docs/python/tf/math/reduce_mean", "a mean of whole numbers is one, as its text says", mean_cut)
+TF, PADDLE = "https://www.tensorflow.org/api_docs/python/tf/math/", "https://www.paddlepaddle.org.cn/documentation/docs/en/api/paddle/"
+KEPT = "the result has the type of the input, as its text says"
 FLOATS = ("float32", "float64", "bfloat16", "float16")
+
+
+def whole(forward, takes, **more):
+    return Op(forward=forward, takes=takes, gradient=False, dtypes=WHOLE, **more)
+
+
+def of_floats(forward, takes, dtypes=FLOATS, **more):
+    return Op(forward=forward, takes=takes, gradient=False, dtypes=dtypes, **more)
+
 
 CASE = Sweep(
     claim="Whole numbers, truth values and casts follow one rule, at the ends of a type too.",
     failure="low-precision",
     items={
-        "add": Op(forward=add, takes=integers(), gradient=False, dtypes=WHOLE),
-        "subtract": Op(forward=subtract, takes=integers(), gradient=False, dtypes=WHOLE),
-        "multiply": Op(forward=multiply, takes=integers(), gradient=False, dtypes=WHOLE),
-        "floor_divide": Op(forward=floor_divide, takes=division(), gradient=False, dtypes=WHOLE),
-        "floor_divide_zero": Op(
+        "add": whole(add, integers()),
+        "subtract": whole(subtract, integers()),
+        "multiply": whole(multiply, integers()),
+        "floor_divide": whole(floor_divide, division()),
+        "floor_divide_zero": whole(
+            floor_divide,
+            division(zero=True),
             claim="A division of whole numbers by zero is refused.",
-            forward=floor_divide,
-            takes=division(zero=True),
-            gradient=False,
-            dtypes=WHOLE,
             invalid=always,
             documented={"jax": JAX},
         ),
-        "remainder": Op(forward=remainder, takes=division(), gradient=False, dtypes=WHOLE),
-        "truncated_remainder": Op(forward=truncated_remainder, takes=division(), gradient=False, dtypes=WHOLE),
-        "power": Op(forward=power, takes=powers, gradient=False, dtypes=WHOLE),
-        "bit_and": Op(forward=bit_and, takes=integers(), gradient=False, dtypes=WHOLE),
-        "bit_or": Op(forward=bit_or, takes=integers(), gradient=False, dtypes=WHOLE),
-        "bit_xor": Op(forward=bit_xor, takes=integers(), gradient=False, dtypes=WHOLE),
-        "bit_not": Op(forward=bit_not, takes=integers("a"), gradient=False, dtypes=WHOLE),
-        "shift_left": Op(forward=shift_left, takes=shifts, gradient=False, dtypes=WHOLE),
-        "shift_right": Op(forward=shift_right, takes=shifts, gradient=False, dtypes=WHOLE),
-        "absolute": Op(forward=absolute, takes=integers("a"), gradient=False, dtypes=WHOLE),
-        "negative": Op(forward=negative, takes=integers("a"), gradient=False, dtypes=WHOLE),
-        "sum": Op(forward=sum_, takes=wide_sums, gradient=False, dtypes=WHOLE, documented={"tensorflow": KEPT}),
-        "prod": Op(forward=prod, takes=wide_sums, gradient=False, dtypes=WHOLE, documented={"tensorflow": KEPT_PROD}),
-        "cumsum": Op(forward=cumsum, takes=wide_sums, gradient=False, dtypes=WHOLE, documented={"tensorflow": KEPT_CUMSUM}),
-        "mean": Op(forward=mean, takes=wide_sums, gradient=False, dtypes=WHOLE, slack=of_mean, documented={"tensorflow": CUT}),
-        "bool_sum": Op(claim="A sum of truth values counts them.", forward=sum_, takes=flags, gradient=False, dtypes=("int32",)),
-        "less": Op(forward=less, takes=special("ab"), gradient=False, dtypes=FLOATS),
-        "less_equal": Op(forward=less_equal, takes=special("ab"), gradient=False, dtypes=FLOATS),
-        "equal": Op(forward=equal, takes=special("ab"), gradient=False, dtypes=FLOATS),
-        "is_nan": Op(forward=is_nan, takes=special(), gradient=False, dtypes=FLOATS),
-        "is_inf": Op(forward=is_inf, takes=special(), gradient=False, dtypes=FLOATS),
-        "is_finite": Op(forward=is_finite, takes=special(), gradient=False, dtypes=FLOATS),
-        "sign": Op(forward=sign, takes=special(), gradient=False, dtypes=FLOATS),
-        "to_int": Op(forward=to_int, takes=fractions, gradient=False, dtypes=FLOATS),
-        "to_bool": Op(forward=to_bool, takes=special(), gradient=False, dtypes=FLOATS),
-        "to_float": Op(forward=to_float, takes=long_whole, gradient=False, dtypes=WHOLE),
-        "to_float32": Op(forward=to_float32, takes=between(24), gradient=False, dtypes=("float64",), roundings=0),
-        "to_bfloat16": Op(forward=to_bfloat16, takes=between(8), gradient=False, dtypes=("float32", "float64"), roundings=0),
-        "to_float16": Op(forward=to_float16, takes=between(11), gradient=False, dtypes=("float32", "float64"), roundings=0),
+        "remainder": whole(remainder, division()),
+        "truncated_remainder": whole(truncated_remainder, division()),
+        "power": whole(power, powers),
+        "bit_and": whole(bit_and, integers()),
+        "bit_or": whole(bit_or, integers()),
+        "bit_xor": whole(bit_xor, integers()),
+        "bit_not": whole(bit_not, integers("a")),
+        "shift_left": whole(shift_left, shifts),
+        "shift_right": whole(shift_right, shifts),
+        "absolute": whole(absolute, integers("a")),
+        "negative": whole(negative, integers("a")),
+        "sum": whole(
+            sum_,
+            wide_sums,
+            documented={"tensorflow": (TF + "reduce_sum", KEPT, sum_kept), "paddle": (PADDLE + "sum_en.html", KEPT, sum_int32_wide)},
+        ),
+        "prod": whole(
+            prod,
+            wide_sums,
+            documented={"tensorflow": (TF + "reduce_prod", KEPT, prod_kept), "paddle": (PADDLE + "prod_en.html", KEPT, prod_kept)},
+        ),
+        "cumsum": whole(cumsum, wide_sums, documented={"tensorflow": (TF + "cumsum", KEPT, cumsum_kept)}),
+        "mean": whole(
+            mean,
+            wide_sums,
+            slack=of_mean,
+            documented={"tensorflow": (TF + "reduce_mean", "of whole numbers it is one, as its text says", mean_cut)},
+        ),
+        "bool_sum": of_floats(sum_, flags, ("float32",), claim="A sum of truth values counts them."),
+        "less": of_floats(less, special("ab")),
+        "less_equal": of_floats(less_equal, special("ab")),
+        "equal": of_floats(equal, special("ab")),
+        "is_nan": of_floats(is_nan, special()),
+        "is_inf": of_floats(is_inf, special()),
+        "is_finite": of_floats(is_finite, special()),
+        "sign": of_floats(sign, special()),
+        "to_int": of_floats(to_int, fractions),
+        "to_bool": of_floats(to_bool, special()),
+        "to_float": whole(to_float, long_whole),
+        "to_float32": of_floats(to_float32, between(24), ("float64",), roundings=0),
+        "to_bfloat16": of_floats(to_bfloat16, between(8), ("float32", "float64"), roundings=0),
+        "to_float16": of_floats(to_float16, between(11), ("float32", "float64"), roundings=0),
         # A number's place, its product with the step, and the sum are each rounded.
-        "arange": Op(
-            forward=arange,
-            takes=ranges(start=(0.0, 1.0, -2.0), stop=(4.0, 300.0, 2.25), by=(1.0, 0.5, 0.125)),
-            gradient=False,
-            dtypes=FLOATS,
-            roundings=3,
-            slack=of_ends,
+        "arange": of_floats(
+            arange, ranges(start=(0.0, 1.0, -2.0), stop=(4.0, 300.0, 2.25), by=(1.0, 0.5, 0.125)), roundings=3, slack=of_ends
         ),
-        "arange_whole": Op(
-            forward=arange,
-            takes=ranges(start=(0, -7), stop=(5, 1, 100), by=(1, 3, 2)),
-            gradient=False,
-            dtypes=WHOLE[:2],
-        ),
-        "arange_down": Op(forward=arange, takes=ranges(start=(5, 100), stop=(0, -7), by=(-1, -3)), gradient=False, dtypes=WHOLE[:2]),
-        "linspace": Op(
-            forward=linspace,
-            takes=ranges(start=(0.0, -1.0, 2.0), stop=(1.0, 300.0, 2.0), count=(5, 2, 301, 1)),
-            gradient=False,
-            dtypes=FLOATS,
-            roundings=2,
-            slack=of_ends,
+        "arange_whole": of_floats(arange, ranges(start=(0, -7), stop=(5, 1, 100), by=(1, 3, 2)), WHOLE[:2]),
+        "arange_down": of_floats(arange, ranges(start=(5, 100), stop=(0, -7), by=(-1, -3)), WHOLE[:2]),
+        "linspace": of_floats(
+            linspace, ranges(start=(0.0, -1.0, 2.0), stop=(1.0, 300.0, 2.0), count=(5, 2, 301, 1)), roundings=3, slack=of_ends
         ),
     },
 )
