@@ -31,8 +31,16 @@ pub fn bmm(t: &Tensors, _: &Attributes) -> Tensor<3> {
     t.float::<3>("a").matmul(t.float("b"))
 }
 
+pub fn mv(t: &Tensors, _: &Attributes) -> Tensor<1> {
+    burn::tensor::linalg::matvec(t.float::<2>("a"), t.float::<1>("b"))
+}
+
 pub fn dot(t: &Tensors, _: &Attributes) -> Tensor<1> {
     t.float::<1>("a").dot(t.float("b"))
+}
+
+pub fn outer(t: &Tensors, _: &Attributes) -> Tensor<2> {
+    burn::tensor::linalg::outer(t.float::<1>("a"), t.float::<1>("b"))
 }
 
 pub fn linear(t: &Tensors, _: &Attributes) -> Any {

@@ -2,6 +2,7 @@ use crate::glue::{Answer, Any, Tensors};
 use crate::swept::{numbers, Attributes};
 use crate::{at_rank, each_rank};
 use burn::tensor::activation;
+use burn::tensor::linalg::{cosine_similarity as cosine, vector_norm, Norm};
 
 pub fn sum(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => match axes(a) {
@@ -49,6 +50,31 @@ pub fn var(t: &Tensors, a: &Attributes) -> Any {
         Some(1) => x.var(along),
         _ => x.var_bias(along),
     })
+}
+
+pub fn norm_l1(t: &Tensors, a: &Attributes) -> Any {
+    each_rank!(t.any("x"), x => vector_norm(x, Norm::L1, only(a)))
+}
+
+pub fn norm_l2(t: &Tensors, a: &Attributes) -> Any {
+    each_rank!(t.any("x"), x => vector_norm(x, Norm::L2, only(a)))
+}
+
+pub fn norm_l3(t: &Tensors, a: &Attributes) -> Any {
+    each_rank!(t.any("x"), x => vector_norm(x, Norm::Lp(3.0), only(a)))
+}
+
+pub fn norm_linf(t: &Tensors, a: &Attributes) -> Any {
+    each_rank!(t.any("x"), x => vector_norm(x, Norm::LInf, only(a)))
+}
+
+pub fn normalize(t: &Tensors, a: &Attributes) -> Any {
+    use burn::tensor::linalg::vector_normalize;
+    each_rank!(t.any("x"), x => vector_normalize(x, Norm::L2, along(a), 1e-12))
+}
+
+pub fn cosine_similarity(t: &Tensors, a: &Attributes) -> Any {
+    each_rank!(t.any("a"), x => cosine(x, t.float("b"), along(a), None))
 }
 
 pub fn softmax(t: &Tensors, a: &Attributes) -> Any {

@@ -8,6 +8,11 @@ pub fn scatter<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
     each_rank!(t.any("x"), x => x.scatter(along, t.int("ids"), t.float("v"), IndexingUpdateOp::Assign))
 }
 
+pub fn put_along_axis<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
+    let along = axis(&a["axis"], t.rank());
+    each_rank!(t.any("x"), x => x.scatter(along, t.int("ids"), t.float("v"), IndexingUpdateOp::Assign))
+}
+
 pub fn scatter_add<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
     let along = axis(&a["axis"], t.rank());
     each_rank!(t.any("x"), x => x.scatter(along, t.int("ids"), t.float("v"), IndexingUpdateOp::Add))

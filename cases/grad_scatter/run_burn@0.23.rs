@@ -8,6 +8,11 @@ pub fn scatter(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => x.scatter(along, t.int("ids"), t.float("v"), IndexingUpdateOp::Assign))
 }
 
+pub fn put_along_axis(t: &Tensors, a: &Attributes) -> Any {
+    let along = a["axis"].as_i64().unwrap();
+    each_rank!(t.any("x"), x => x.scatter(along, t.int("ids"), t.float("v"), IndexingUpdateOp::Assign))
+}
+
 pub fn scatter_add(t: &Tensors, a: &Attributes) -> Any {
     let along = a["axis"].as_i64().unwrap();
     each_rank!(t.any("x"), x => x.scatter(along, t.int("ids"), t.float("v"), IndexingUpdateOp::Add))

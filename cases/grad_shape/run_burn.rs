@@ -104,18 +104,16 @@ pub fn clone<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Any<B> {
 }
 
 pub fn cast<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
-    let through = match a["through"].as_str() {
-        Some("bfloat16") => FloatDType::BF16,
-        Some("float16") => FloatDType::F16,
-        Some("float32") => FloatDType::F32,
-        _ => FloatDType::F64,
-    };
     each_rank!(t.any("x"), x => {
-        let own = match x.dtype() {
-            DType::F32 => FloatDType::F32,
-            _ => FloatDType::F64,
-        };
-        x.cast(through).cast(own)
+        let own = float(x.dtype());
+        x.cast(other(a)).cast(own)
+    })
+}
+
+pub fn cast_factor<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
+    each_rank!(t.any("x"), x => {
+        let own = float(x.dtype());
+        x.clone().cast(other(a)).cast(own) * x
     })
 }
 
@@ -132,4 +130,22 @@ pub fn detach_factor<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Any<B> {
 
 pub fn straight_through<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Any<B> {
     each_rank!(t.any("x"), x => x.clone() + (x.clone().round() - x).detach())
+}
+
+fn other(a: &Attributes) -> FloatDType {
+    match a["through"].as_str() {
+        Some("bfloat16") => FloatDType::BF16,
+        Some("float16") => FloatDType::F16,
+        Some("float32") => FloatDType::F32,
+        _ => FloatDType::F64,
+    }
+}
+
+fn float(dtype: DType) -> FloatDType {
+    match dtype {
+        DType::BF16 => FloatDType::BF16,
+        DType::F16 => FloatDType::F16,
+        DType::F32 => FloatDType::F32,
+        _ => FloatDType::F64,
+    }
 }

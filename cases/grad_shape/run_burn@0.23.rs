@@ -105,20 +105,16 @@ pub fn clone(t: &Tensors, _: &Attributes) -> Any {
 }
 
 pub fn cast(t: &Tensors, a: &Attributes) -> Any {
-    let through = match a["through"].as_str() {
-        Some("bfloat16") => FloatDType::BF16,
-        Some("float16") => FloatDType::F16,
-        Some("float32") => FloatDType::F32,
-        _ => FloatDType::F64,
-    };
     each_rank!(t.any("x"), x => {
-        let own = match x.dtype() {
-            DType::BF16 => FloatDType::BF16,
-            DType::F16 => FloatDType::F16,
-            DType::F32 => FloatDType::F32,
-            _ => FloatDType::F64,
-        };
-        x.cast(through).cast(own)
+        let own = float(x.dtype());
+        x.cast(other(a)).cast(own)
+    })
+}
+
+pub fn cast_factor(t: &Tensors, a: &Attributes) -> Any {
+    each_rank!(t.any("x"), x => {
+        let own = float(x.dtype());
+        x.clone().cast(other(a)).cast(own) * x
     })
 }
 
@@ -145,4 +141,22 @@ pub fn pixel_shuffle(t: &Tensors, a: &Attributes) -> Tensor<4> {
 pub fn pixel_unshuffle(t: &Tensors, a: &Attributes) -> Tensor<4> {
     let factor = a["factor"].as_u64().unwrap() as usize;
     PixelUnshuffleConfig::new(factor).init().forward(t.float("x"))
+}
+
+fn other(a: &Attributes) -> FloatDType {
+    match a["through"].as_str() {
+        Some("bfloat16") => FloatDType::BF16,
+        Some("float16") => FloatDType::F16,
+        Some("float32") => FloatDType::F32,
+        _ => FloatDType::F64,
+    }
+}
+
+fn float(dtype: DType) -> FloatDType {
+    match dtype {
+        DType::BF16 => FloatDType::BF16,
+        DType::F16 => FloatDType::F16,
+        DType::F32 => FloatDType::F32,
+        _ => FloatDType::F64,
+    }
 }

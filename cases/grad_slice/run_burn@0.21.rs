@@ -4,6 +4,7 @@ use crate::{at_rank, each_rank};
 use burn::tensor::ops::PadMode;
 use burn::tensor::{backend::Backend, Slice, Tensor};
 use serde_json::Value;
+use std::ops::Range;
 
 pub fn pad_constant<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
     each_rank!(t.any("x"), x => x.pad(pairs(&a["pads"]), a["value"].as_f64().unwrap() as f32))
@@ -22,7 +23,20 @@ pub fn narrow<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
     each_rank!(t.any("x"), x => x.narrow(along, size(&a["start"]), size(&a["length"])))
 }
 
-pub fn slice<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
+pub fn narrow_outside<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
+    let along = axis(&a["axis"], t.rank());
+    each_rank!(t.any("x"), x => x.narrow(along, size(&a["start"]), size(&a["length"])))
+}
+
+pub fn slice_update<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
+    at_rank!(t.rank(), D => t.float::<D>("x").slice_assign(place::<D, _>(t, a), t.float("v")))
+}
+
+pub fn slice_update_outside<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
+    at_rank!(t.rank(), D => t.float::<D>("x").slice_assign(place::<D, _>(t, a), t.float("v")))
+}
+
+pub fn slice_step<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
     at_rank!(t.rank(), D => t.float::<D>("x").slice(cuts::<D>(a)))
 }
 
@@ -70,6 +84,15 @@ pub fn triu<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Any<B> {
 
 pub fn trace<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Tensor<B, 1> {
     burn::tensor::linalg::trace(t.float::<2>("x"))
+}
+
+/// Where the part lies: all of the other axes.
+fn place<const D: usize, B: Backend>(t: &Tensors<B>, a: &Attributes) -> [Range<usize>; D] {
+    let (whole, part) = (t.dims("x"), t.dims("v"));
+    let mut place: [_; D] = std::array::from_fn(|at| 0..whole[at]);
+    let along = axis(&a["axis"], D);
+    place[along] = size(&a["start"])..size(&a["start"]) + part[along];
+    place
 }
 
 fn size(value: &Value) -> usize {

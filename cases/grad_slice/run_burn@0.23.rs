@@ -4,6 +4,7 @@ use crate::{at_rank, each_rank};
 use burn::tensor::ops::PadMode;
 use burn::tensor::{Slice, Tensor};
 use serde_json::Value;
+use std::ops::Range;
 
 pub fn pad_constant(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => x.pad(pairs(&a["pads"]), a["value"].as_f64().unwrap() as f32))
@@ -22,7 +23,20 @@ pub fn narrow(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => x.narrow(along, size(&a["start"]), size(&a["length"])))
 }
 
-pub fn slice(t: &Tensors, a: &Attributes) -> Answer {
+pub fn narrow_outside(t: &Tensors, a: &Attributes) -> Any {
+    let along = a["axis"].as_i64().unwrap();
+    each_rank!(t.any("x"), x => x.narrow(along, size(&a["start"]), size(&a["length"])))
+}
+
+pub fn slice_update(t: &Tensors, a: &Attributes) -> Answer {
+    at_rank!(t.rank(), D => t.float::<D>("x").slice_assign(place::<D>(t, a), t.float("v")))
+}
+
+pub fn slice_update_outside(t: &Tensors, a: &Attributes) -> Answer {
+    at_rank!(t.rank(), D => t.float::<D>("x").slice_assign(place::<D>(t, a), t.float("v")))
+}
+
+pub fn slice_step(t: &Tensors, a: &Attributes) -> Answer {
     at_rank!(t.rank(), D => t.float::<D>("x").slice(cuts::<D>(a)))
 }
 
@@ -66,6 +80,18 @@ pub fn tril(t: &Tensors, a: &Attributes) -> Any {
 
 pub fn triu(t: &Tensors, a: &Attributes) -> Any {
     each_rank!(t.any("x"), x => x.triu(a["k"].as_i64().unwrap()))
+}
+
+pub fn trace(t: &Tensors, _: &Attributes) -> Tensor<1> {
+    burn::tensor::linalg::trace(t.float::<2>("x"))
+}
+
+fn place<const D: usize>(t: &Tensors, a: &Attributes) -> [Range<usize>; D] {
+    let (whole, part) = (t.dims("x"), t.dims("v"));
+    let mut place: [_; D] = std::array::from_fn(|at| 0..whole[at]);
+    let along = axis(&a["axis"], D);
+    place[along] = size(&a["start"])..size(&a["start"]) + part[along];
+    place
 }
 
 fn size(value: &Value) -> usize {

@@ -1,0 +1,104 @@
+use crate::glue::Tensors;
+use crate::swept::Attributes;
+use burn::nn::DropoutConfig;
+use burn::tensor::{backend::Backend, Distribution, Tensor, TensorData};
+
+pub fn uniform<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 1> {
+    let (low, high) = (number(a, "low"), number(a, "high"));
+    let edge = low + 0.75 * (high - low);
+    statistics(t, a, Distribution::Uniform(low, high), [low, high], |x| x > edge)
+}
+
+pub fn normal<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 1> {
+    let (mean, spread) = (number(a, "mean"), number(a, "spread"));
+    let beyond = |x: f64| (x - mean).abs() > 2.0 * spread;
+    statistics(t, a, Distribution::Normal(mean, spread), [-100.0, 100.0], beyond)
+}
+
+pub fn whole<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 1> {
+    seed(t, a);
+    let (low, high) = (number(a, "low"), number(a, "high"));
+    let of = Distribution::Uniform(low, high);
+    let x = Tensor::<B, 1, burn::tensor::Int>::random([count(a)], of, &t.device);
+    let x: Vec<f64> = x.into_data().iter::<f64>().collect();
+    let mut shares: Vec<f64> = (low as i64..high as i64).map(|n| share(&x, |x| x == n as f64)).collect();
+    shares.push(share(&x, |x| x < low || x >= high));
+    answer(t, &shares)
+}
+
+pub fn bernoulli<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 1> {
+    seed(t, a);
+    let x = drawn(t, a, Distribution::Bernoulli(number(a, "p")));
+    answer(t, &[share(&x, |x| x == 1.0), share(&x, |x| x != 1.0 && x != 0.0)])
+}
+
+pub fn dropout<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 1> {
+    seed(t, a);
+    let layer = DropoutConfig::new(number(a, "rate")).init();
+    let y = listed(layer.forward(Tensor::<B, 1>::ones([count(a)], &t.device)));
+    let most = y.iter().copied().fold(0.0, f64::max);
+    answer(t, &[mean(&y), share(&y, |y| y == 0.0), most])
+}
+
+pub fn categorical<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 1> {
+    seed(t, a);
+    let weights = t.float::<1>("weights");
+    let classes = weights.dims()[0];
+    let x: Vec<f64> = weights.categorical(count(a)).into_data().iter::<f64>().collect();
+    let shares: Vec<f64> = (0..classes).map(|n| share(&x, |x| x == n as f64)).collect();
+    answer(t, &shares)
+}
+
+/// Mean, variance, share beyond an edge, and 1 or 0: in range, distinct, the same from the same seed, another one after it.
+fn statistics<B: Backend>(
+    t: &Tensors<B>,
+    a: &Attributes,
+    of: Distribution,
+    [low, high]: [f64; 2],
+    beyond: impl Fn(f64) -> bool,
+) -> Tensor<B, 1> {
+    seed(t, a);
+    let (x, following) = (drawn(t, a, of), drawn(t, a, of));
+    seed(t, a);
+    let again = drawn(t, a, of);
+    let away: Vec<f64> = x.iter().map(|n| (n - mean(&x)).powi(2)).collect();
+    let mut distinct = x.clone();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let facts = [share(&x, |x| x < low || x >= high) == 0.0, distinct.len() >= number(a, "least") as usize, x == again, x != following];
+    let mut all = vec![mean(&x), mean(&away), share(&x, beyond)];
+    all.extend(facts.map(|fact| fact as u8 as f64));
+    answer(t, &all)
+}
+
+fn seed<B: Backend>(_: &Tensors<B>, a: &Attributes) {
+    B::seed(a["seed"].as_u64().unwrap());
+}
+
+fn drawn<B: Backend>(t: &Tensors<B>, a: &Attributes, of: Distribution) -> Vec<f64> {
+    listed(Tensor::<B, 1>::random([count(a)], of, &t.device))
+}
+
+fn listed<B: Backend>(x: Tensor<B, 1>) -> Vec<f64> {
+    x.into_data().iter::<f64>().collect()
+}
+
+fn mean(x: &[f64]) -> f64 {
+    x.iter().sum::<f64>() / x.len() as f64
+}
+
+fn share(x: &[f64], has: impl Fn(f64) -> bool) -> f64 {
+    x.iter().filter(|&&x| has(x)).count() as f64 / x.len() as f64
+}
+
+fn answer<B: Backend>(t: &Tensors<B>, numbers: &[f64]) -> Tensor<B, 1> {
+    Tensor::from_data(TensorData::new(numbers.to_vec(), [numbers.len()]), &t.device)
+}
+
+fn count(a: &Attributes) -> usize {
+    a["count"].as_u64().unwrap() as usize
+}
+
+fn number(a: &Attributes, name: &str) -> f64 {
+    a[name].as_f64().unwrap()
+}
