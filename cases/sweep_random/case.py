@@ -14,7 +14,7 @@ from harness.sweep.op import Op, Sweep
 SIX = 6 / math.sqrt(MANY)
 YES = [1.0, 1.0, 1.0, 1.0]
 # Of 20000 numbers of a lattice of 2^23, 24 meet another (150 is 25 standard deviations off); one of 2^10 or 2^7 is drawn whole.
-DISTINCT = {"float64": MANY, "float32": MANY - 150, "float16": 1000, "bfloat16": 120}
+DISTINCT = {"float64": MANY - 150, "float32": MANY - 150, "float16": 1000, "bfloat16": 120}
 
 
 def uniform(low, high, **_):
