@@ -22,11 +22,20 @@ pub fn adamw(t: &Tensors, a: &Attributes) -> Result<Tensor> {
     train(t, a, number(a, "decay"))
 }
 
-/// candle's one Adam is AdamW. A step without a gradient is one of a loss that another parameter makes.
+pub fn adamw_default(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    let lr = number(a, "lr");
+    steps(t, a, ParamsAdamW { lr, ..Default::default() })
+}
+
+/// candle's one Adam is AdamW.
 fn train(t: &Tensors, a: &Attributes, weight_decay: f64) -> Result<Tensor> {
     let (lr, beta1, beta2, eps) = (number(a, "lr"), number(a, "beta1"), number(a, "beta2"), number(a, "eps"));
+    steps(t, a, ParamsAdamW { lr, beta1, beta2, eps, weight_decay })
+}
+
+/// A step without a gradient is one of a loss that another parameter makes.
+fn steps(t: &Tensors, a: &Attributes, params: ParamsAdamW) -> Result<Tensor> {
     let (weight, other) = (Var::from_tensor(&t["p"].detach())?, Var::zeros((), t["p"].dtype(), t["p"].device())?);
-    let params = ParamsAdamW { lr, beta1, beta2, eps, weight_decay };
     let mut optimizer = AdamW::new(vec![weight.clone(), other.clone()], params)?;
     let absent = a.get("absent").and_then(Value::as_array).cloned().unwrap_or_default();
     for step in 0..t["g"].dim(0)? {

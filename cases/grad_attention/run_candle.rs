@@ -60,12 +60,28 @@ pub fn sdpa_cache(t: &Tensors, _: &Attributes) -> Result<Tensor> {
     attend(t, &k, &v, |s| seen(&s, |q, k| k <= q + past))
 }
 
+pub fn sdpa_alibi(t: &Tensors, _: &Attributes) -> Result<Tensor> {
+    let (queries, keys) = (t["q"].dim(2)?, t["k"].dim(2)?);
+    let far: Vec<f64> = (0..queries * keys).map(|at| -((at / keys).abs_diff(at % keys) as f64)).collect();
+    let far = Tensor::from_vec(far, (1, queries, keys), t["q"].device())?.to_dtype(t["q"].dtype())?;
+    let bias = t["slopes"].unsqueeze(1)?.unsqueeze(1)?.broadcast_mul(&far)?;
+    attend(t, &t["k"], &t["v"], |s| s.broadcast_add(&bias))
+}
+
 pub fn rope_half(t: &Tensors, a: &Attributes) -> Result<Tensor> {
-    rotate(&t["x"], a, rope)
+    rotate(t, a, rope)
 }
 
 pub fn rope_interleaved(t: &Tensors, a: &Attributes) -> Result<Tensor> {
-    rotate(&t["x"], a, rope_i)
+    rotate(t, a, rope_i)
+}
+
+pub fn rope_half_batch(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    rotate(t, a, rope)
+}
+
+pub fn rope_interleaved_batch(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    rotate(t, a, rope_i)
 }
 
 /// As candle's models write it: on a CPU candle-nn has no attention with a gradient.
@@ -94,12 +110,18 @@ fn repeated(x: &Tensor, groups: usize) -> Result<Tensor> {
     Tensor::cat(&vec![x; groups], 2)?.reshape((batch, heads * groups, keys, size))
 }
 
-fn rotate(x: &Tensor, a: &Attributes, rope: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    let number = |name: &str| a[name].as_f64().expect("a number");
+fn rotate(t: &Tensors, a: &Attributes, rope: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let (x, number) = (&t["x"], |name: &str| a[name].as_f64().expect("a number"));
     let (time, size, dims) = (x.dim(2)?, x.dim(3)?, number("dims") as usize);
-    let angle = |t: usize, i: usize| (number("offset") + t as f64) * number("scale") * number("base").powf(-2. * i as f64 / dims as f64);
-    let angles: Vec<f64> = (0..time * dims / 2).map(|at| angle(at / (dims / 2), at % (dims / 2))).collect();
-    let angles = Tensor::from_vec(angles, (time, dims / 2), x.device())?;
+    let rates: Vec<f64> = (0..dims / 2).map(|i| number("scale") * number("base").powf(-2. * i as f64 / dims as f64)).collect();
+    let rates = Tensor::new(rates, x.device())?;
+    let times = Tensor::arange(0., time as f64, x.device())?;
+    // One table, or one for each of the batch.
+    let times = match t.get("offset") {
+        Some(offset) => offset.to_dtype(DType::F64)?.unsqueeze(1)?.broadcast_add(&times)?,
+        None => (times + number("offset"))?,
+    };
+    let angles = times.unsqueeze(D::Minus1)?.broadcast_mul(&rates)?;
     let (cos, sin) = (angles.cos()?.to_dtype(x.dtype())?, angles.sin()?.to_dtype(x.dtype())?);
     let turned = rope(&x.narrow(3, 0, dims)?.contiguous()?, &cos, &sin)?;
     if dims == size {

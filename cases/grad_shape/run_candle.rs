@@ -81,13 +81,11 @@ pub fn contiguous(t: &Tensors, _: &Attributes) -> Result<Tensor> {
 }
 
 pub fn cast(t: &Tensors, a: &Attributes) -> Result<Tensor> {
-    let through: DType = match a["through"].as_str() {
-        Some("bfloat16") => DType::BF16,
-        Some("float16") => DType::F16,
-        Some("float32") => DType::F32,
-        _ => DType::F64,
-    };
-    t["x"].to_dtype(through)?.to_dtype(t["x"].dtype())
+    there_and_back(&t["x"], a)
+}
+
+pub fn cast_factor(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    &t["x"] * there_and_back(&t["x"], a)?
 }
 
 pub fn detach_sum(t: &Tensors, _: &Attributes) -> Result<Tensor> {
@@ -104,6 +102,16 @@ pub fn pixel_shuffle(t: &Tensors, a: &Attributes) -> Result<Tensor> {
 
 pub fn pixel_unshuffle(t: &Tensors, a: &Attributes) -> Result<Tensor> {
     ops::pixel_unshuffle(&t["x"], whole(a, "factor") as usize)
+}
+
+fn there_and_back(x: &Tensor, a: &Attributes) -> Result<Tensor> {
+    let through = match a["through"].as_str() {
+        Some("bfloat16") => DType::BF16,
+        Some("float16") => DType::F16,
+        Some("float32") => DType::F32,
+        _ => DType::F64,
+    };
+    x.to_dtype(through)?.to_dtype(x.dtype())
 }
 
 fn whole(a: &Attributes, name: &str) -> i64 {

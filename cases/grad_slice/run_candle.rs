@@ -28,6 +28,18 @@ pub fn narrow(t: &Tensors, a: &Attributes) -> Result<Tensor> {
     t["x"].narrow(axis(&t["x"], a)?, size(a, "start"), size(a, "length"))
 }
 
+pub fn narrow_outside(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    t["x"].narrow(axis(&t["x"], a)?, size(a, "start"), size(a, "length"))
+}
+
+pub fn slice_update(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    t["x"].slice_scatter(&t["v"], axis(&t["x"], a)?, size(a, "start"))
+}
+
+pub fn slice_update_outside(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    t["x"].slice_scatter(&t["v"], axis(&t["x"], a)?, size(a, "start"))
+}
+
 pub fn slice_step(t: &Tensors, a: &Attributes) -> Result<Tensor> {
     match &cuts(&t["x"], a)?[..] {
         [i] => t["x"].i(i.clone()),

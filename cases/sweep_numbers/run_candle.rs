@@ -92,6 +92,11 @@ pub fn arange_whole(t: &Tensors, a: &Attributes) -> Result<Tensor> {
     Tensor::arange_step(start, stop, by, &Device::Cpu)
 }
 
+pub fn arange_down(t: &Tensors, a: &Attributes) -> Result<Tensor> {
+    let [start, stop, by] = ["start", "stop", "by"].map(|name| a[name].as_i64().expect("a number"));
+    Tensor::arange_step(start, stop, by, &Device::Cpu)
+}
+
 fn axis(t: &Tensors, a: &Attributes) -> Result<usize> {
     t["x"].normalize_axis(a["axis"].as_i64().expect("an axis"))
 }
