@@ -19,11 +19,14 @@ pub fn sdpa_mask_heads<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Tensor<B, 
 
 pub fn sdpa_hidden_row<B: Backend>(t: &Tensors<B>, a: &Attributes) -> Tensor<B, 4> {
     let y = attend(t, Some(hidden(t)));
-    let (row, rows) = (a["row"].as_u64().unwrap() as usize, y.dims()[2]);
-    let kept = (0..rows).filter(|&n| n != row).map(|n| y.clone().narrow(2, n, 1));
-    let kept: Vec<_> = kept.collect();
+    let row = a["row"].as_u64().unwrap() as usize;
+    let rows = y.split(1, 2).into_iter().enumerate();
+    let kept: Vec<_> = rows
+        .filter(|(n, _)| *n != row)
+        .map(|(_, part)| part)
+        .collect();
     if kept.is_empty() {
-        return y.narrow(2, 0, 0);
+        return Tensor::zeros([0, 0, 0, 0], &t.device);
     }
     Tensor::cat(kept, 2)
 }
