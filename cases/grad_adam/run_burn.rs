@@ -12,11 +12,6 @@ pub fn adam<B: AutodiffBackend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
     at_rank!(t.dims("p").len(), D => steps(t, a, config.init(), t.float::<D>("p")))
 }
 
-pub fn adam_half<B: AutodiffBackend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
-    let config = configured(a);
-    at_rank!(t.dims("p").len(), D => steps(t, a, config.init(), t.float::<D>("p")))
-}
-
 pub fn adam_l2<B: AutodiffBackend>(t: &Tensors<B>, a: &Attributes) -> Answer<B> {
     let decay = WeightDecayConfig::new(number(a, "decay"));
     let config = configured(a).with_weight_decay(Some(decay));
