@@ -80,9 +80,9 @@ pub fn to_float16(t: &Tensors, _: &Attributes) -> Result<Tensor> {
 
 pub fn arange(t: &Tensors, a: &Attributes) -> Result<Tensor> {
     let [start, stop, by] = ["start", "stop", "by"].map(|name| a[name].as_f64().expect("a number"));
-    match a["dtype"].as_str() {
-        Some("float64") => Tensor::arange_step(start, stop, by, &Device::Cpu),
-        Some("float32") => Tensor::arange_step(start as f32, stop as f32, by as f32, &Device::Cpu),
+    match t["like"].dtype() {
+        DType::F64 => Tensor::arange_step(start, stop, by, &Device::Cpu),
+        DType::F32 => Tensor::arange_step(start as f32, stop as f32, by as f32, &Device::Cpu),
         _ => candle_core::bail!("not asked: the crate half names its type"),
     }
 }
