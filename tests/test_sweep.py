@@ -135,6 +135,13 @@ def test_each_kind_is_told_and_a_healthy_twin_is_not(kind, change):
     assert kinds(CUBE, at, change(good)) == {kind}
 
 
+def test_an_answer_of_float32_to_float64_is_a_kind_of_its_own():
+    at = example(CUBE, x=[0.5, -1.25])
+    narrowed = {name: array.astype(np.float32).astype(np.float64) * (1 + 2.0**-25) for name, array in right(CUBE, at).items()}
+    assert at.dtype == "float64"
+    assert kinds(CUBE, at, narrowed) == {"narrow"}
+
+
 def test_nan_that_is_gone_is_told():
     at = example(RELU, x=[np.nan, 1.0])
     assert kinds(RELU, at, {"y": np.array([np.nan, 1.0]), "dx": np.array([np.nan, 1.0])}) == set()

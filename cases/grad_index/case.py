@@ -20,6 +20,7 @@ from harness.sweep.shapes import an_index, shaped
 
 MLX_UNDEFINED = "https://ml-explore.github.io/mlx/build/html/usage/indexing.html: what is outside is documented as undefined"
 PADDLE_RANGE = "its kernel says of a refused id that -n to n - 1 are allowed; its documentation says nothing of ids below 0"
+CANDLE_ONE_HOT = "https://docs.rs/candle-nn/latest/candle_nn/encoding/fn.one_hot.html"
 JAX_AT = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"
 JAX_TAKE = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"
 JAX_ALONG = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html"
@@ -231,6 +232,7 @@ CASE = Sweep(
             gradient=False,
             invalid=always,
             documented={
+                "candle": (CANDLE_ONE_HOT, "zeros for -1", one_hot),
                 "jax": (JAX_ONE_HOT, "zeros", one_hot),
                 "tensorflow": (TF_ONE_HOT, "zeros", one_hot),
             },

@@ -82,7 +82,3 @@ def triu(x, k):
 
 def diagonal(x, axis1, axis2, offset):
     return x.diagonal(offset, axis1, axis2)
-
-
-def diag(x, k):
-    return x.diag(k)

@@ -275,7 +275,10 @@ CASE = Sweep(
         "to_float16": of_floats(to_float16, between(11), ("float32", "float64"), roundings=0),
         # A number's place, its product with the step, and the sum are each rounded.
         "arange": of_floats(
-            arange, ranges(start=(0.0, 1.0, -2.0), stop=(4.0, 300.0, 2.25), by=(1.0, 0.5, 0.125)), roundings=3, slack=of_ends
+            arange,
+            ranges(start=(0.0, 1.0, -2.0), stop=(4.0, 300.0, 2.25), by=(1.0, 0.5, 0.125), inexact={"by": (0.1,)}),
+            roundings=3,
+            slack=of_ends,
         ),
         "arange_whole": of_floats(arange, ranges(start=(0, -7), stop=(5, 1, 100), by=(1, 3, 2)), WHOLE[:2]),
         "arange_down": of_floats(arange, ranges(start=(5, 100), stop=(0, -7), by=(-1, -3)), WHOLE[:2]),

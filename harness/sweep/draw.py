@@ -54,6 +54,16 @@ def _with(values: Array, rng: np.random.Generator, number: float) -> Array:
     return values
 
 
+def _rows(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Rows that a reduction may stumble over: of zeros, of equal numbers, of ties, and a usual one."""
+    usual, column = STYLES["grid"](rng, shape), (*shape[:-1], 1)
+    kinds = [0 * usual, np.broadcast_to(STYLES["grid"](rng, column), shape), STYLES["ties"](rng, shape), usual]
+    return np.choose(rng.integers(0, len(kinds), column), kinds)
+
+
+STYLES["rows"] = _rows
+
+
 @dataclasses.dataclass(frozen=True)
 class Draw:
     """Draws the arguments of one call. ``wide``: its type is float32 or float64, where what cancels or overflows in a narrow one may be asked."""

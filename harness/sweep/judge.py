@@ -23,6 +23,7 @@ KINDS = {
     "hides NaN": "a number where NaN is right",
     "accepts": "an answer to arguments that only a refusal answers rightly",
     "mutates": "an argument is not what it was",
+    "narrow": "float64 is given, and the answer is as exact as float32",
     "order-dependent": "asked again in the same process, the answer is another, and wrong",
     "crash": "the process died",
     "hang": "no answer in time",
@@ -149,6 +150,10 @@ def _numbers(op: Op, example: Example, reference: Reference, want: Wanted, got: 
     if ratio.size and ratio.max() > 1:
         at = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
         middle = float((want.low[at] + want.high[at]) / 2) if np.isfinite(want.low[at]) else float(want.low[at])
+        if example.dtype == "float64" and not infinite.any():
+            # A kind of its own: an operation that is only this would hide what else is wrong with it.
+            in_float32 = reference.allowed(want, op, example.asked, "float32") + (op.slack(example.asked) if kind == "value" else 0.0)
+            kind = "narrow" if np.all(error <= in_float32) else kind
         yield Fault(kind=kind, what=what, got=float(got[at]), want=middle, ratio=float(ratio[at]), where=str([int(i) for i in at]))
 
 

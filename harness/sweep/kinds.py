@@ -31,7 +31,7 @@ DOMAINS: dict[str, tuple[tuple[str, ...], float, float]] = {
     "plain": (("grid", "normal"), 1, 0),
     "moderate": (("grid", "normal", "small", "zero", "nan"), 1, 0),
     "nonzero": (("grid", "large", "zero", "nan", "inf"), 1, 0),
-    "finite nonzero": (("grid", "large", "zero", "nan"), 1, 0),
+    "finite nonzero": (("grid", "large", "zero", "ties", "nan"), 1, 0),
     "negative": (("positive", "nan"), -1, 0),
     "divisor": (("apart", "nan"), 1, 0),
     "positive": (("positive", "zero", "nan", "inf"), 1, 0),
@@ -122,7 +122,7 @@ def reduction(
         shape = d.choose((2, LONG), (LONG, 2)) if far else d.shape()
         shape = _sized(d, shape) if empty and not far else shape
         styles, factor, shift = DOMAINS[domain]
-        few = ("ones", "positive", "normal") if far else (*styles, "ones", "ties", *extra)
+        few = ("ones", "positive", "normal") if far else (*styles, "rows", *extra)
         tensors = {name: d.floats(*shape, styles=few) * factor + shift for name in names}
         reduced = {"axis": d.axis, "axes": d.axes, "last": _no_axis}[over](len(shape))
         chosen = {} if over == "last" else {over: reduced}

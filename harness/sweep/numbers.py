@@ -122,11 +122,12 @@ def between(bits: int) -> Sampler:
     return takes
 
 
-def ranges(**attributes: tuple[Any, ...]) -> Sampler:
-    """What a range is made of; it has the type of ``like``."""
+def ranges(*, inexact: Mapping[str, tuple[float, ...]] | None = None, **attributes: tuple[Any, ...]) -> Sampler:
+    """What a range is made of; it has the type of ``like``. ``inexact``: more options of a wide type, which no type holds."""
 
     def takes(d: Draw) -> Asked:
-        return Asked(tensors={"like": _like(d)}, attributes={name: d.choose(*options) for name, options in attributes.items()})
+        options = {name: (*its, *((inexact or {}).get(name, ()) if d.wide else ())) for name, its in attributes.items()}
+        return Asked(tensors={"like": _like(d)}, attributes={name: d.choose(*its) for name, its in options.items()})
 
     return takes
 

@@ -121,7 +121,7 @@ def _gradient(
     if known.all() and np.any(high > low):
         least, most, left_out = _slopes(forward, tensors, name, ..., upstream, base, rough)
         total = least if least == most else None
-        total_error = left_out + float(np.sum(noise - error))
+        total_error = left_out + float(np.sum(noise - error)) + KINK * abs(total or 0.0)  # what tells a kink apart can be no nearer
     return Wanted(low=low - noise, high=high + noise, change=_finite(change), known=known, total=total, total_error=total_error)
 
 

@@ -148,9 +148,8 @@ def resize(
     def takes(d: Draw) -> Asked:
         shape = [d.choose(2, 3, 1), d.choose(2, 3, 1), *_each(d, rank, 2, 3, 4, 5, 1)]
         chosen = {name: d.choose(*options) for name, options in attributes.items()}
-        return Asked(
-            tensors={"x": d.floats(*shape, styles=("grid", "normal", *extra))}, attributes={"size": _each(d, rank, *sizes), **chosen}
-        )
+        size = shape[2:] if d.choose(False, False, False, True) else _each(d, rank, *sizes)
+        return Asked(tensors={"x": d.floats(*shape, styles=("grid", "normal", *extra))}, attributes={"size": size, **chosen})
 
     return takes
 
