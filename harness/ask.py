@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -105,13 +106,18 @@ class Asker:
         ended = verdict.judge_end(reply, spec, cell.limit_s)
         if ended:
             return ended, reply
+        answer = self.answer(reply)
+        return (answer if isinstance(answer, Verdict) else verdict.judge(spec, cell.dtype, answer, framework)), reply
+
+    @staticmethod
+    def answer(reply: dict[str, Any]) -> dict[str, Any] | Verdict:
+        """The arrays that a child has saved, whose file is then gone; of a file that cannot be read, an error."""
         try:
-            answer = load_file(reply["outputs"])
+            return load_file(reply["outputs"])
         except (OSError, SafetensorError, ValueError) as bad:
-            return Verdict(status="error", cause="harness", message=f"the answer file cannot be read: {bad}"), reply
+            return Verdict(status="error", cause="harness", message=f"the answer file cannot be read: {bad}")
         finally:
             Path(reply["outputs"]).unlink(missing_ok=True)
-        return verdict.judge(spec, cell.dtype, answer, framework), reply
 
     @staticmethod
     def no_worker(reply: dict[str, Any]) -> tuple[Verdict, dict[str, Any]] | None:
@@ -152,11 +158,18 @@ class Asker:
         return Verdict(status="absent", message=f"{declared.why} (looked for {', '.join(declared.names)})"), reply
 
     def _call(self, cell: Cell, environment: Environment, plan: Mapping[str, Any] | None) -> dict[str, Any]:
+        request: dict[str, Any] = {"do": "ask", "spawn": plan is not None or bool(cell.spec.device)}
+        if plan is not None:
+            request |= {"time": {**plan, "inputs": self._extra(cell)}, "env": ALLOCATOR}
+        return self.send(
+            cell, environment, request, self._inputs(cell.spec, cell.dtype, "inputs", cell.spec.tensors), binary=environment.binary
+        )
+
+    def send(self, cell: Cell, environment: Environment, request: Mapping[str, Any], inputs: str, *, binary: str) -> dict[str, Any]:
+        """Ask the cell's worker; ``request`` is what this kind of question has beside what each has, ``binary`` the probe of a compiled column."""
         assert cell.file
         outputs = str(self.folder / f"{cell.column.id}.safetensors")
-        inputs = self._inputs(cell.spec, cell.dtype, "inputs", cell.spec.tensors)
-        request: dict[str, Any] = {
-            "do": "ask",
+        whole: dict[str, Any] = {
             "file": str(cell.file.path),
             "function": cell.function,
             "inputs": inputs,
@@ -165,17 +178,13 @@ class Asker:
             "mode": cell.mode,
             "limit_s": cell.limit_s,
             "limit_bytes": self.cap(cell),
-            "spawn": plan is not None or bool(cell.spec.device),
             "time": None,
+            **request,
         }
-        if plan is not None:
-            extra = self._extra(cell)
-            request["time"] = {**plan, "inputs": extra}
-            request["env"] = ALLOCATOR
-        if environment.binary:
+        if binary:
             key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
-            request["command"] = [environment.binary, "ask", key, cell.dtype, inputs, outputs, "{reply}", json.dumps(request["time"])]
-        reply = self.worker(cell, environment).ask(request)
+            whole["command"] = [binary, "ask", key, whole["dtype"], inputs, outputs, "{reply}", json.dumps(whole["time"])]
+        reply = self.worker(cell, environment).ask(whole)
         if cell.mode == "compiled" and reply["end"] in KILLED:
             shutil.rmtree(self.compiled(cell), ignore_errors=True)  # half a file there would be loaded by every later cell
         self.framework_cpu_s += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
@@ -192,16 +201,27 @@ class Asker:
     def _inputs(self, spec: Spec, dtype: str, name: str, arrays: Arrays) -> str:
         path = self.folder / f"{spec.id}.{spec.item}.{dtype}.{name}.safetensors"
         if not path.exists():
-            try:
+            with self.keeping(path):
                 save_file(as_dtype(arrays, dtype), path)
-            except (OSError, SafetensorError) as full:
-                path.unlink(missing_ok=True)
-                raise CannotKeep(
-                    f"cannot write inputs to {path.parent}: {full}",
-                    "room for a few MB of tensors",
-                    "free the disk, or set TMPDIR; then run again",
-                ) from full
         return str(path)
+
+    @staticmethod
+    @contextlib.contextmanager
+    def keeping(path: Path) -> Iterator[None]:
+        """Around what writes inputs: where they cannot be written, no half of them stays.
+
+        Raises:
+            CannotKeep: a full disk, say.
+        """
+        try:
+            yield
+        except (OSError, SafetensorError) as full:
+            path.unlink(missing_ok=True)
+            raise CannotKeep(
+                f"cannot write inputs to {path.parent}: {full}",
+                "room for a few MB of tensors",
+                "free the disk, or set TMPDIR; then run again",
+            ) from full
 
     def worker(self, cell: Cell, environment: Environment) -> Worker:
         column = cell.column

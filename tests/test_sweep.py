@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from harness import swept
 from harness.sweep import draw, judge, mutants, reference
-from harness.sweep.explore import Reply, explore
+from harness.sweep.explore import VIEW, Reply, explore
 from harness.sweep.kinds import elementwise, reduced, reduction
 from harness.sweep.op import LAYOUTS, Asked, Example, Op, carried, carrier
 
@@ -180,7 +180,7 @@ def answers(wrong=lambda at, answer: answer):
     """A framework that is right but for ``wrong``."""
 
     def ask(examples):
-        return [Reply(end="answer", arrays=wrong(at, right(CUBE, at))) for at in examples]
+        return [Reply(end="answer", arrays=wrong(at, right(VIEW if at.view else CUBE, at))) for at in examples]
 
     return ask
 
@@ -193,7 +193,7 @@ def test_a_right_framework_has_no_findings():
 
 def test_a_finding_is_made_smaller_and_told_once():
     def transposed_float32(at, answer):
-        bad = at.dtype == "float32" and at.layouts["x"] == "transposed"
+        bad = not at.view and at.dtype == "float32" and at.layouts["x"] == "transposed"
         return {k: v for k, v in answer.items() if k == "y" or not bad}
 
     (found,) = explore(CUBE, answers(transposed_float32), framework="", dtypes=(), count=60).found
@@ -202,9 +202,30 @@ def test_a_finding_is_made_smaller_and_told_once():
     assert found.example.told().startswith("float32; x [2, 2]; x transposed")
 
 
+def test_a_view_that_is_wrong_by_itself_accuses_no_operation():
+    def every_second(of_view, of_cube):
+        """A framework that loses the gradient of a strided view, of the view alone and of what is asked through it; and one that loses the second only."""
+
+        def wrong(at, answer):
+            lost = "strided" in at.layouts.values() and (of_view if at.view else of_cube)
+            return {k: 0 * v if lost and k == "dx" else v for k, v in answer.items()}
+
+        return explore(CUBE, answers(wrong), framework="", dtypes=(), count=60)
+
+    blurred = every_second(of_view=True, of_cube=True)
+    assert blurred.found == ()
+    assert blurred.blurred >= 5
+    assert [f.fault.kind for f in every_second(of_view=False, of_cube=True).found] == ["gradient"]
+
+
 def test_what_refuses_its_backward_alone_has_its_value_judged():
     def no_backward(wrong):
-        return lambda examples: [Reply(end="raised", message="no backward", arrays={"y": right(CUBE, at)["y"] + wrong}) for at in examples]
+        def ask(examples):
+            if examples[0].view:
+                return answers()(examples)
+            return [Reply(end="raised", message="no backward", arrays={"y": right(CUBE, at)["y"] + wrong}) for at in examples]
+
+        return ask
 
     for wrong, said in ((0.0, ["loud"]), (1.0, ["value", "loud"])):
         found = explore(CUBE, no_backward(wrong), framework="", dtypes=(), count=10).found
@@ -224,7 +245,7 @@ def test_what_a_framework_has_no_kernel_for_is_not_asked(tmp_path):
     ways = SimpleNamespace(view=lambda buffer, *_: buffer, unasked=lambda raised: "no kernel" in str(raised))
     adapter = SimpleNamespace(load=lambda path, _: load_file(path), settle=lambda out: out, save=lambda *_: None, facts=dict)
     save_file({f"{number}/{name}": np.ones(1) for number in (0, 1) for name in ("x", "upstream")}, tmp_path / "in")
-    asked = {"tensors": {"x": [1]}, "floats": ["x"], "layouts": {"x": "contiguous"}, "use": "once", "gradient": False}
+    asked = {"tensors": {"x": [1]}, "floats": ["x"], "layouts": {"x": "contiguous"}, "use": "once", "gradient": False, "view": False}
     (tmp_path / "examples").write_text(json.dumps([{**asked, "attributes": {"why": why}} for why in ("no kernel", "wrong")]))
 
     def raises(why, **_):
@@ -248,7 +269,7 @@ def test_what_a_framework_documents_differs_and_anything_else_is_wrong():
     squares = dataclasses.replace(CUBE, forward=square)
 
     def ask(examples):
-        return [Reply(end="answer", arrays=right(squares, at)) for at in examples]
+        return [Reply(end="answer", arrays=right(VIEW if at.view else squares, at)) for at in examples]
 
     explored = explore(op, ask, framework="other", dtypes=(), count=20)
     assert explored.found == ()

@@ -194,6 +194,11 @@ ALIGNED = (
     "its causal mask aligns the last query with the last key, and says so",
     sdpa_causal_last,
 )
+BURN_ALIGNED = (
+    "https://docs.rs/burn-std/0.23.0-pre.1/burn_std/ops/enum.CausalAlignment.html",
+    "up to 0.22 it always aligned the last query with the last key, as 0.23 says of it and still does unless told otherwise",
+    sdpa_causal_last,
+)
 
 CASE = Sweep(
     claim="Attention has the value and the gradients of its definition, whatever masks it; so have rotary positions.",
@@ -213,7 +218,7 @@ CASE = Sweep(
             roundings=ROUNDINGS,
             terms=keys,
             cancels=subtracts(sdpa_causal),
-            documented={"mlx": ALIGNED},
+            documented={"mlx": ALIGNED, "burn": BURN_ALIGNED},
         ),
         "sdpa_mask": Op(forward=sdpa_mask, takes=masked(), roundings=ROUNDINGS, terms=keys, cancels=subtracts(sdpa_mask)),
         "sdpa_mask_heads": Op(forward=sdpa_mask, takes=masked(heads=True), roundings=ROUNDINGS, terms=keys, cancels=subtracts(sdpa_mask)),

@@ -98,6 +98,11 @@ CASE = Sweep(
                     "returns the lower of the two in the middle",
                     lower_median,
                 ),
+                "burn": (
+                    "https://docs.rs/burn/0.21.0/burn/tensor/struct.Tensor.html#method.median",
+                    "its example returns the lower of the two in the middle",
+                    lower_median,
+                ),
             },
         ),
         "quantile": Op(

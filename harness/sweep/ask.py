@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
 from harness import verdict
 from harness.case import Finding, as_dtype
@@ -54,7 +53,8 @@ def judged(explored: Explored) -> Verdict:
             return Verdict(status="error", cause="harness", message="no example could be asked")
         if explored.differs:
             return Verdict(status="differs", message=explored.differs, findings=(counted,))
-        return Verdict(status="ok", findings=(counted,))
+        blurred = f"{explored.blurred} examples are not judged: the view alone that they were given is wrong" if explored.blurred else ""
+        return Verdict(status="ok", message=blurred, findings=(counted,))
     worst = explored.found[0]
     message = f"{worst.fault.kind}: {_said(worst)}"
     more = [found.fault.kind for found in explored.found[1:]]
@@ -144,7 +144,9 @@ class _Asking:
         return Reply(end=died.status, message=died.message + where)
 
     def _replies(self, examples: list[Example], reply: dict[str, Any]) -> list[Reply]:
-        arrays = load_file(reply["outputs"])
+        arrays = self.asker.answer(reply)
+        if isinstance(arrays, Verdict):
+            raise _CannotAsk(arrays, reply)
         mine: list[dict[str, Any]] = [{} for _ in examples]
         for name, array in arrays.items():
             number, _, part = name.partition("/")
@@ -164,43 +166,28 @@ class _Asking:
 
     def _call(self, examples: list[Example]) -> dict[str, Any]:
         asker, cell = self.asker, self.cell
-        inputs, listed, outputs = (str(asker.folder / f"{cell.column.id}.{name}") for name in ("swept", "json", "safetensors"))
-        save_file(
-            {
-                f"{number}/{name}": array
-                for number, example in enumerate(examples)
-                for name, array in _given(example, wide=self.cell.column.language == "rust").items()
-            },
-            inputs,
-        )
         gradient = cell.spec.op.gradient if cell.spec.op else False
-        Path(listed).write_text(json.dumps([{**e.listed(), "gradient": gradient and not e.invalid} for e in examples]))
-        assert cell.file
-        limit = cell.limit_s if len(examples) > 1 else min(ALONE_S * cell.column.patience, cell.limit_s)
-        request: dict[str, Any] = {
+        listed = [{**e.listed(), "view": e.view, "gradient": (gradient or e.view) and not e.invalid} for e in examples]
+        arrays = {
+            f"{number}/{name}": array
+            for number, example in enumerate(examples)
+            for name, array in _given(example, wide=cell.column.language == "rust").items()
+        }
+        inputs = asker.folder / f"{cell.column.id}.swept"  # a probe looks for the list beside it
+        with asker.keeping(inputs):
+            save_file(arrays, inputs)
+            inputs.with_suffix(".json").write_text(json.dumps(listed))
+        request = {
             "do": "sweep",
             "swept": str(CHILD),
             "ways": str(ways(asker.project.frameworks, cell.column)),
-            "file": str(cell.file.path),
-            "function": cell.function,
-            "inputs": inputs,
-            "examples": listed,
-            "outputs": outputs,
-            "dtype": cell.dtype,
-            "mode": cell.mode,
-            "limit_s": limit,
-            "limit_bytes": asker.cap(cell),
-            "time": None,
+            "examples": str(inputs.with_suffix(".json")),
+            "dtype": examples[0].dtype if self.environment.swept else cell.dtype,
+            "limit_s": cell.limit_s if len(examples) > 1 else min(ALONE_S * cell.column.patience, cell.limit_s),
         }
-        if self.environment.swept:
-            key = f"{cell.spec.id}/{cell.variant}/{cell.function}"
-            request["command"] = [self.environment.swept, "ask", key, examples[0].dtype, inputs, outputs, "{reply}", "null"]
-        reply = asker.worker(cell, self.environment).ask(request)
+        reply = asker.send(cell, self.environment, request, str(inputs), binary=self.environment.swept)
         if "facts" in reply:
             reply.setdefault("said", reply["facts"].pop("said", []))  # a probe has no other place for it
-        if cell.mode == "compiled" and reply["end"] in ("signal", "hang", "memory"):
-            shutil.rmtree(asker.compiled(cell), ignore_errors=True)
-        asker.framework_cpu_s += reply.get("framework_cpu_s", reply.get("run_cpu_s", 0.0))
         self.used |= {
             "run_s": self.used["run_s"] + reply.get("run_s", 0.0),
             "cpu_s": self.used["cpu_s"] + reply.get("cpu_s", 0.0),
@@ -209,7 +196,7 @@ class _Asking:
             "forked": reply.get("forked", False),
             "log": self.used["log"] if reply["end"] == "answer" else reply.get("log", ""),
         }
-        return {**reply, "outputs": outputs}
+        return reply
 
 
 def _given(example: Example, *, wide: bool) -> dict[str, Any]:

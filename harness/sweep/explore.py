@@ -11,7 +11,7 @@ import numpy as np
 from gradarbiter.core import Array
 from harness.sweep import draw, judge, reference
 from harness.sweep.judge import KINDS, Fault
-from harness.sweep.op import Example, Op
+from harness.sweep.op import Asked, Example, Op
 
 SHRINKS = 40  # examples asked, at most, to make one finding smaller
 
@@ -37,19 +37,61 @@ class Explored:
     asked: int
     answered: int
     found: tuple[Found, ...]  # worst kind first
+    blurred: int = 0  # examples whose view alone is wrong already: they accuse no operation
     differs: str = ""  # of a documented choice: an example that shows it
 
 
 Ask = Callable[[Sequence[Example]], Sequence[Reply]]
+VIEW = Op(forward=lambda **seen: next(iter(seen.values())), takes=lambda d: Asked(tensors={"x": d.floats(*d.shape())}))
+
+
+class _Views:
+    """Whether a framework's views hold: asked alone, with fixed numbers, and once for each type, layout and shape."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.ask = ask
+        self.hold: dict[str, bool] = {}
+
+    def sound(self, examples: Sequence[Example]) -> list[bool]:
+        """Of each example, whether each of its tensors is seen rightly where no operation is asked."""
+        views = [[] if example.invalid else _views(example) for example in examples]
+        unknown = list({view.key: view for mine in views for view in mine if view.key not in self.hold}.values())
+        if unknown:
+            for view, reply in zip(unknown, self.ask(unknown), strict=True):
+                self.hold[view.key] = not faults(VIEW, view, reply)
+        return [all(self.hold[view.key] for view in mine) for mine in views]
+
+
+def _views(example: Example) -> list[Example]:
+    made = []
+    for name, layout in example.layouts.items():
+        if layout != "contiguous" and name in example.floats:
+            shape = example.asked.tensors[name].shape
+            seen = np.broadcast_to(draw.STYLES["grid"](np.random.default_rng(0), (1, *shape[1:])), shape).copy()
+            upstream = draw.STYLES["grid"](np.random.default_rng(1), shape)
+            made.append(
+                Example(
+                    asked=Asked(tensors={"x": seen}),
+                    dtype=example.dtype,
+                    layouts={"x": layout},
+                    use=example.use,
+                    upstream=upstream,
+                    view=True,
+                )
+            )
+    return made
 
 
 def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: int) -> Explored:
     """Ask ``count`` examples at once, but for types the framework has not; then, for each kind of fault, look for the smallest example that has it."""
     examples = draw.generated(op, count, dtypes)
     replies = dict(zip((e.key for e in examples), ask(examples), strict=True))
+    views = _Views(ask)
+    wrong = [(example, kinds) for example in examples if (kinds := {f.kind for f in faults(op, example, replies[example.key], framework)})]
+    sound = views.sound([example for example, _ in wrong])
     faulty: dict[str, list[Example]] = {}
-    for example in examples:
-        for kind in {fault.kind for fault in faults(op, example, replies[example.key], framework)}:
+    for (example, kinds), seen in zip(wrong, sound, strict=True):
+        for kind in kinds if seen else ():
             faulty.setdefault(kind, []).append(example)
     choice = faulty.pop("differs", [])
 
@@ -65,7 +107,7 @@ def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: i
                     return False
                 left -= 1
                 (replies[example.key],) = ask([example])
-            return any(fault.kind == kind for fault in faults(op, example, replies[example.key], framework))
+            return any(f.kind == kind for f in faults(op, example, replies[example.key], framework)) and all(views.sound([example]))
 
         # A hang is waited for each time, and what shows only after others is not shown alone: these stay as they were found.
         alone = kind not in ("hang", "order-dependent")
@@ -75,7 +117,8 @@ def explore(op: Op, ask: Ask, *, framework: str, dtypes: Sequence[str], count: i
 
     answered = sum(replies[e.key].end == "answer" or (e.invalid and replies[e.key].end == "raised") for e in examples)
     found = tuple(smallest(kind) for kind in KINDS if kind in faulty)
-    return Explored(asked=len(examples), answered=answered, found=found, differs=choice[0].told() if choice else "")
+    differs = choice[0].told() if choice else ""
+    return Explored(asked=len(examples), answered=answered, found=found, blurred=sound.count(False), differs=differs)
 
 
 def faults(op: Op, example: Example, reply: Reply, framework: str = "") -> list[Fault]:

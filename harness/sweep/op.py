@@ -73,12 +73,15 @@ class Example:
     upstream: Array  # of the output's shape: the gradient that flows into it
     invalid: bool = False  # only a refusal answers it rightly
     turn: int = 0  # of the drawing that made it
+    view: bool = False  # asks no operation: the view alone, through which an operation sees its tensor
 
     @cached_property
     def key(self) -> str:
         """The same text for the same question; also what a person reads of it."""
         tensors = {name: [*value.shape, value.dtype.str, value.ravel().tolist()] for name, value in self.asked.tensors.items()}
-        return json.dumps([self.dtype, self.use, dict(self.layouts), dict(self.asked.attributes), tensors, self.upstream.ravel().tolist()])
+        return json.dumps(
+            [self.dtype, self.use, dict(self.layouts), dict(self.asked.attributes), tensors, self.upstream.ravel().tolist(), self.view]
+        )
 
     @property
     def floats(self) -> list[str]:
@@ -93,8 +96,12 @@ class Example:
         """What a child needs beside the tensors."""
         shapes = {name: list(value.shape) for name, value in self.asked.tensors.items()}
         return {
-            "tensors": shapes, "floats": self.floats, "layouts": dict(self.layouts), "use": self.use, "attributes": dict(self.asked.attributes)
-        }  # fmt: skip
+            "tensors": shapes,
+            "floats": self.floats,
+            "layouts": dict(self.layouts),
+            "use": self.use,
+            "attributes": dict(self.asked.attributes),
+        }
 
     def written(self, longest: int) -> str:
         """The example in JSON, a tensor of one number as that number; nothing where it would be too long: it can be drawn again."""

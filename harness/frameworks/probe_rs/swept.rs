@@ -24,6 +24,8 @@ pub struct Example {
     pub twice: bool,
     pub chain: bool,
     pub gradient: bool,
+    /// Of its one tensor the view alone is asked, and no operation.
+    pub view: bool,
     prefix: String,
 }
 
@@ -74,6 +76,7 @@ fn example(number: usize, value: &Value) -> Option<Example> {
         twice: value["use"] == "twice",
         chain: value["use"] == "chain",
         gradient: value["gradient"].as_bool()?,
+        view: value["view"].as_bool()?,
         prefix: number.to_string(),
     })
 }
