@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,8 @@ from gradarbiter.core import Array
 from harness.case import DTYPES, FAILURES, SWEPT, Case, Item, Spec, Tol
 from harness.errors import BadInput
 from harness.sweep.op import Op, Sweep
+
+TRACKERS = "trackers.toml"
 
 
 def load(folder: Path) -> list[Spec]:
@@ -55,7 +58,7 @@ def _swept(sweep: Sweep, folder: Path) -> list[Spec]:
         claim=sweep.claim,
         failure=sweep.failure,
         tol=tol,
-        tracker=sweep.tracker,
+        tracker=_trackers(folder),
         limit_s=sweep.limit_s,
         limit_gb=sweep.limit_gb,
     )
@@ -68,6 +71,21 @@ def _swept(sweep: Sweep, folder: Path) -> list[Spec]:
         )
 
     return [spec(name, op) for name, op in sweep.items.items()]
+
+
+def _trackers(folder: Path) -> dict[str, str]:
+    """What was found in the trackers for the operations of one family, by "FRAMEWORK OPERATION": one file has all, framework by framework."""
+    path = folder.parent / TRACKERS
+    try:
+        listed = tomllib.loads(path.read_text()) if path.exists() else {}
+        return {
+            f"{framework} {name.removeprefix(f'{folder.name}:')}": text
+            for framework, rows in listed.items()
+            for name, text in rows.items()
+            if name.startswith(f"{folder.name}:")
+        }
+    except (tomllib.TOMLDecodeError, AttributeError) as bad:
+        raise BadInput(f"{TRACKERS}: {bad}", '[FRAMEWORK] and lines of "CASE:OPERATION" = "link and note"', "correct it") from bad
 
 
 def _none(*_: object, **__: object) -> dict[str, Array]:

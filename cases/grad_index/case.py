@@ -18,8 +18,6 @@ from harness.sweep.op import Op, Sweep
 from harness.sweep.products import longest
 from harness.sweep.shapes import an_index, shaped
 
-MLX_UNDEFINED = "https://ml-explore.github.io/mlx/build/html/usage/indexing.html: what is outside is documented as undefined"
-PADDLE_RANGE = "its kernel says of a refused id that -n to n - 1 are allowed; its documentation says nothing of ids below 0"
 CANDLE_ONE_HOT = "https://docs.rs/candle-nn/latest/candle_nn/encoding/fn.one_hot.html"
 JAX_AT = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"
 JAX_TAKE = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"
@@ -164,14 +162,6 @@ IDS = ((3,), (2,), (5,), (1,))
 CASE = Sweep(
     claim="Each operation that reads at ids has the value and the gradients of its definition; what is read twice gets both, what is no id is refused.",
     failure="wrong-gradient",
-    tracker={
-        "mlx index_select_outside": MLX_UNDEFINED,
-        "mlx getitem_rows_outside": MLX_UNDEFINED,
-        "mlx take_along_axis_outside": MLX_UNDEFINED,
-        "mlx embedding_outside": MLX_UNDEFINED,
-        "paddle index_select_outside": PADDLE_RANGE,
-        "paddle take_along_axis_outside": PADDLE_RANGE,
-    },
     items={
         "index_select": Op(forward=index_select, takes=picked(long=True), terms=longest, roundings=ADDED),
         "index_select_outside": Op(

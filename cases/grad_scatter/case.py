@@ -16,8 +16,6 @@ from harness.sweep.indices import (
 from harness.sweep.op import Op, Sweep
 from harness.sweep.products import longest
 
-MLX_UNDEFINED = "https://ml-explore.github.io/mlx/build/html/usage/indexing.html: what is outside is documented as undefined"
-PADDLE_RANGE = "its kernel says of a refused id that -n to n - 1 are allowed; its documentation says nothing of ids below 0"
 JAX_AT = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"
 JAX_SEGMENT = "https://docs.jax.dev/en/latest/_autosummary/jax.ops.segment_sum.html"
 TF_SEGMENT = "https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum"
@@ -160,10 +158,6 @@ IDS = ((3,), (2,), (5,), (1,))
 CASE = Sweep(
     claim="Each operation that writes at ids has the value and the gradients of its definition, repeated ids add up, and what is no id is refused.",
     failure="wrong-gradient",
-    tracker={
-        "mlx rows_add_outside": MLX_UNDEFINED,
-        "paddle scatter_add_outside": PADDLE_RANGE,
-    },
     items={
         "scatter": Op(forward=scatter, takes=along(smaller=True, unique=True, source=MOVED)),
         "put_along_axis": Op(forward=scatter, takes=along(unique=True, source=MOVED)),

@@ -168,4 +168,3 @@ class Sweep:
     items: Mapping[str, Op]
     limit_s: float = 60.0  # of all examples of an item in one process
     limit_gb: float = 4.0
-    tracker: Mapping[str, str] = field(default_factory=dict)  # "FRAMEWORK ITEM" -> upstream link and note; decides nothing
