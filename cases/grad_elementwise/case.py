@@ -262,7 +262,7 @@ CASE = Sweep(
         "mul": Op(forward=mul, takes=elementwise(names="ab")),
         "div": Op(forward=div, takes=elementwise(("line", "nonzero"), names="ab")),
         "power": Op(forward=power, takes=elementwise(("finite nonzero", "exponent"), names="ab"), roundings=6),
-        "power_number": Op(forward=power_number, takes=elementwise("finite nonzero", exponent=(2, 0, 3, 0.5, -1, 1.5))),
+        "power_number": Op(forward=power_number, takes=elementwise("base", exponent=(2, 0.0, 3, 0.5, 0, -1, 2.0, 1.5))),
         "remainder": Op(forward=remainder, takes=elementwise(("moderate", "divisor"), names="ab"), cancels=_of_a),
         "fmod": Op(forward=fmod, takes=elementwise(("moderate", "divisor"), names="ab"), cancels=_of_a),
         "maximum": Op(forward=maximum, takes=elementwise(names="ab")),

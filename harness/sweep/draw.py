@@ -158,9 +158,9 @@ def example(draw: Any, op: Op, how: How, turn: int) -> Example:
         return Example(asked=asked, dtype=how.dtype, layouts=chosen, use="once", upstream=np.zeros(()), invalid=True, turn=turn)
     with np.errstate(all="ignore"):
         shape = np.shape(op.forward(**tensors, **asked.attributes))
-    # A gradient is a long sum of it, as of a bias or an expanded row.
-    style = d.choose("grid", "ones") if op.terms(asked) > LONG else "grid"
-    upstream = np.asarray(STYLES[style](np.random.default_rng(1), shape))
+    upstream = np.asarray(STYLES["grid"](np.random.default_rng(1), shape))
+    if upstream.ndim and op.terms(asked) > LONG:
+        upstream[..., ::2] = 1  # a gradient is a long sum of it, as of a bias or an expanded row: some of ones, some of random numbers
     return Example(asked=asked, dtype=how.dtype, layouts=chosen, use=how.use, upstream=upstream, turn=turn)
 
 

@@ -32,6 +32,7 @@ DOMAINS: dict[str, tuple[tuple[str, ...], float, float]] = {
     "moderate": (("grid", "normal", "small", "zero", "nan"), 1, 0),
     "nonzero": (("grid", "large", "zero", "nan", "inf"), 1, 0),
     "finite nonzero": (("grid", "large", "zero", "ties", "nan"), 1, 0),
+    "base": (("grid", "ties", "large", "ties", "zero", "nan"), 1, 0),  # of a power: often 0
     "negative": (("positive", "nan"), -1, 0),
     "divisor": (("apart", "nan"), 1, 0),
     "positive": (("positive", "zero", "nan", "inf"), 1, 0),
