@@ -199,3 +199,12 @@ def test_a_run_writes_the_same_junit(fakes, tmp_path):
     assert [kinds(t) for t in theirs if t.result] == [["Failure"]]
     csv_rows = list(csv.DictReader(harness(fakes, "export", "csv", "-k", "lost_gradient").stdout.splitlines()))
     assert {(r["status"], r["change"]) for r in csv_rows} == {("silent", "same")}
+
+
+def test_every_format_is_in_the_help_and_in_the_docs(fakes):
+    said = harness(fakes, "export", "--help").stdout
+    documented = (ROOT / "docs" / "exports.md").read_text()
+    for name, made in write.FORMATS.items():
+        assert re.search(rf"\b{name}\b", said), name
+        assert f"| `{name}` |" in documented, name
+        assert f"| `{made.file}` |" in documented, name
