@@ -136,7 +136,7 @@ def select(project: Project, *, columns: Sequence[str] = (), keyword: str = "", 
     everything = Selection(
         picked, current, before, specs, heads, project.root, len(found) - len(current), broken, chosen, _words(columns, keyword, since)
     )
-    kept = [r for r in picked if _since(everything, since, {str(r["run"]) for r in found})(r)] if since else picked
+    kept = list(filter(_since(everything, since, {str(r["run"]) for r in found}), picked)) if since else picked
     if not kept:
         raise BadInput(f"no record of {everything.what}", "at least one", "python -m harness list says what there is")
     return replace(everything, records=kept)
