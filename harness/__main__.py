@@ -1,4 +1,4 @@
-"""The command line: python -m harness list | run | show | report | summary | verify | doctor | build | lock."""
+"""The command line: python -m harness list | run | show | report | export | summary | verify | doctor | build | lock."""
 
 from __future__ import annotations
 
@@ -148,6 +148,35 @@ def report(publish: Annotated[bool, typer.Option("--publish", help="Make this th
 
     path = page.write(CHOSEN["project"], publish=publish)
     print(f"the matrix: {path}")
+
+
+@app.command()
+def export(
+    name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="csv, json, junit, sarif, openmetrics, annotations, summary, markdown, badge, atom.")
+    ] = "",
+    path: Annotated[Path | None, typer.Option("--out", help="Write there instead of to standard output.")] = None,
+    every: Annotated[Path | None, typer.Option("--all", metavar="DIR", help="Write every format into this folder.")] = None,
+    columns: Columns = None,
+    keyword: Keyword = "",
+    since: Annotated[str, typer.Option(help="`baseline`: only what is not as it says; a run's id: only what later runs measured.")] = "",
+    baseline: Annotated[bool, typer.Option("--baseline", help="The committed records instead of the latest run.")] = False,
+) -> None:
+    """The records for other programs: one format, or all of them into a folder (docs/exports.md)."""
+    from harness.export import gather, write
+
+    if every and (name or path):
+        raise BadInput("--all beside a format or --out", "one of them", "python -m harness export --all DIR")
+    chosen = None if every else write.one(name)
+    selection = gather.select(CHOSEN["project"], columns=columns or [], keyword=keyword, since=since, committed=baseline)
+    for line in selection.broken:
+        print(f"warning: {line}", file=sys.stderr)
+    if selection.stale:
+        print(f"warning: {selection.stale} records left out: their question has changed since", file=sys.stderr)
+    if chosen:
+        write.put(chosen.write(selection), path)
+    for file, size in write.everything(selection, every) if every else ():
+        print(f"{size:>10} bytes  {file}")
 
 
 @app.command()
