@@ -19,6 +19,7 @@ from harness import doctor as doctors
 from harness import pins, record
 from harness import summary as summaries
 from harness import verify as verifying
+from harness.bisect import command as bisecting
 from harness.errors import EXIT_TABLE, BadInput, Exit, Failed
 from harness.matrix import all_cells
 from harness.project import ROOT, Project
@@ -216,6 +217,9 @@ def lock(columns: Columns = None) -> None:
     project = CHOSEN["project"]
     for column in pins.select(pins.read(project.pins), columns or []):
         print(f"locked {builder.lock(project, column).name}")
+
+
+bisecting.register(app, CHOSEN)
 
 
 def main() -> None:
