@@ -20,6 +20,7 @@ from harness import pins, record
 from harness import summary as summaries
 from harness import verify as verifying
 from harness.bisect import command as bisecting
+from harness.bundle import command as bundling
 from harness.errors import EXIT_TABLE, BadInput, Exit, Failed
 from harness.matrix import all_cells
 from harness.project import ROOT, Project
@@ -220,6 +221,7 @@ def lock(columns: Columns = None) -> None:
 
 
 bisecting.register(app, CHOSEN)
+bundling.register(app, CHOSEN)
 
 
 def main() -> None:
