@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import subprocess
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,6 +15,7 @@ from harness import pins, record
 from harness.__main__ import app
 from harness.ask import Asker
 from harness.bisect import answer as answers
+from harness.bisect import question
 from harness.bundle import check, collect, form, gather, write
 from harness.errors import BadInput
 from harness.matrix import all_cells
@@ -357,3 +359,52 @@ def test_no_absolute_path_survives(parts, before):
 )
 def test_what_is_no_path_of_a_machine_stays(text):
     assert collect.portable(text, Project()) == text
+
+
+def test_a_rust_repro_goes_with_its_manifest_and_lock(known, tmp_path, monkeypatch):
+    folder = tmp_path / "rust"
+    (folder / "src").mkdir(parents=True)
+    (folder / "target").mkdir()
+    (folder / "target" / "big").write_text("not copied")
+    (folder / "src" / "main.rs").write_text("fn main() {\n    std::process::exit(1)\n}\n")
+    (folder / "Cargo.toml").write_text(
+        '[package]\nname = "repro"\nversion = "0.0.0"\nedition = "2021"\n\n[dependencies]\ncandle-core = "=0.11.1"\n'
+    )
+    (folder / "Cargo.lock").write_text("version = 4\n")
+    said = {"cell": CELL, "status": "reproduced", "code": 1, "lines": 3, "output": "dx: no gradient"}
+    (folder / "repro.json").write_text(json.dumps(said))
+    repro = gather.Repro(folder=folder, said=said, main=folder / "src" / "main.rs")
+    monkeypatch.setattr(form, "choose", lambda *_: form.named("candle_incorrect_output"))
+    made = write.write(dataclasses.replace(known, repro=repro), tmp_path / "made")
+    assert check.problems(tmp_path / "made") == []
+    assert {n for n in made["files"] if n.startswith("repro/")} == {
+        f"repro/{n}" for n in ("Cargo.toml", "Cargo.lock", "src/main.rs", "repro.json")
+    }
+    code = (tmp_path / "made" / "form" / "reproduction.md").read_text()
+    assert code.startswith('// candle-core = "=0.11.1"\nfn main()'), "the form sets it as code: no fence of ours"
+    (tmp_path / "made" / "repro" / "Cargo.lock").unlink()
+    assert any("Cargo.lock" in p for p in check.problems(tmp_path / "made"))
+
+
+def test_cargos_tree_is_the_collector_of_a_crate(tmp_path, monkeypatch):
+    asked = []
+
+    def run(argv, folder, env):
+        asked.append(argv[0:2])
+        text = "0repro v0.0.0 (/home/someone/repro)\n1candle-core v0.11.1\n" if "tree" in argv else "rustc 1.95.0\nhost: x86_64\n"
+        return subprocess.CompletedProcess(argv, 0, text, "")
+
+    monkeypatch.setattr(collect.cargo, "run", run)
+    column = next(c for c in pins.read(Project().pins) if c.framework == "candle")
+    text = collect.collect(Project(), column, tmp_path)
+    assert asked == [["rustc", "-Vv"], ["cargo", "tree"]]
+    assert "candle-core v0.11.1" in text
+    assert "/home" not in text
+
+
+def test_what_the_tracker_says_of_a_sweeps_operation():
+    column = next(c for c in pins.read(Project().pins) if c.framework == "mlx")
+    cells = question.read(Project(), "grad_index:embedding_outside").cells(Project(), column)
+    assert "undefined" in gather._tracker(cells[0])
+    cells = question.read(Project(), "grad_index:embedding").cells(Project(), column)
+    assert gather._tracker(cells[0]) == ""
