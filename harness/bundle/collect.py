@@ -63,5 +63,6 @@ def _rust(repro: Path) -> str:
         except OSError as cannot:
             return f"not collected: {cannot}\n"
         said = done.stdout if not done.returncode else f"not collected: {done.stderr.strip()[-300:]}"
+        said = re.sub(r"(?m)^(0\S+ v\S+) \(.*\)$", r"\1", said)  # the repro's own folder
         parts.append(f"$ {' '.join(argv)}\n{said.strip()}\n")
     return "\n".join(parts)

@@ -114,7 +114,7 @@ def _renderer(facts: Facts, form: Form, sections: list[str]) -> Any:
     # Markdown: nothing to escape for HTML.
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
     environment.filters["cell"] = lambda text: str(text).replace("|", r"\|").replace("\n", " ")[:160]
-    name = facts.cell.spec.item or facts.cell.spec.id
+    name = re.sub(r"[_:]", " ", facts.cell.spec.row).removeprefix("grad ")
 
     def render(template: str, field: Field | None) -> str:
         text = environment.get_template(f"{template}.j2").render(f=facts, form=form, field=field, sections=sections, search=name)
