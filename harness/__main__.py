@@ -19,6 +19,8 @@ from harness import doctor as doctors
 from harness import pins, record
 from harness import summary as summaries
 from harness import verify as verifying
+from harness.bisect import command as bisecting
+from harness.bundle import command as bundling
 from harness.errors import EXIT_TABLE, BadInput, Exit, Failed
 from harness.matrix import all_cells
 from harness.project import ROOT, Project
@@ -245,6 +247,10 @@ def lock(columns: Columns = None) -> None:
     project = CHOSEN["project"]
     for column in pins.select(pins.read(project.pins), columns or []):
         print(f"locked {builder.lock(project, column).name}")
+
+
+bisecting.register(app, CHOSEN)
+bundling.register(app, CHOSEN)
 
 
 def main() -> None:
