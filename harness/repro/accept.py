@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from harness.repro.question import Failing, Question
 
 # What a bundle prints: one line an output, before it its worst numbers.
@@ -52,7 +54,7 @@ def refused(question: Question, code: int, output: str) -> str:
         return _loud(question.failing, output)
     made = shown(output)
     for failing in question.failing:
-        if why := _one(failing, made.get(_printed(failing))):
+        if why := _one(failing, made.get(_printed(failing)), _place(question, failing)):
             return f"{_printed(failing)}: {why}"
     if question.example is None:
         recorded = {f.name for f in question.failing}
@@ -65,7 +67,16 @@ def _printed(failing: Failing) -> str:
     return f"{failing.name} afterwards" if failing.kind == "mutates" else failing.name
 
 
-def _one(failing: Failing, here: Shown | None) -> str:
+def _place(question: Question, failing: Failing) -> str:
+    """Where the record's number stands; a Rust bundle counts through all axes."""
+    if question.cell.column.language != "rust":
+        return failing.place or "[]"
+    shape = next((o.want.shape for o in question.outputs if o.name == failing.name), ())
+    at = tuple(map(int, re.findall(r"\d+", failing.place)))
+    return f"[{int(np.ravel_multi_index(at, shape)) if shape and len(at) == len(shape) else 0}]"
+
+
+def _one(failing: Failing, here: Shown | None, place: str) -> str:
     if here is None or not here.wrong:
         return "right here, and wrong in the record"
     absent = "got nothing" in here.said
@@ -77,7 +88,7 @@ def _one(failing: Failing, here: Shown | None) -> str:
         return "" if failing.kind in ("mutates",) or not here.numbers else f"numbers here, and {failing.got} in the record"
     if not here.numbers:
         return "another shape here, and numbers in the record"
-    got = here.numbers.get(failing.place or "[]")
+    got = here.numbers.get(place)
     if got is None:
         kinds = {_kind(n) for n in here.numbers.values()}
         return "" if _kind(failing.got) in kinds else f"{', '.join(sorted(kinds))} here, and {failing.got} in the record"

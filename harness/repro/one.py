@@ -15,12 +15,11 @@ from harness.errors import BadInput, CannotBuild
 from harness.matrix import all_cells
 from harness.project import Project
 from harness.record import Record
-from harness.repro import accept, execute, question, stamp
+from harness.repro import accept, execute, literals, question, stamp
 from harness.repro.question import Question
 
 BAD = ("silent", "crash", "hang", "unstable", "loud")
 SHOWN = ("silent", "unstable", "loud")  # what a bundle can show so far
-MOST_LINES = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +46,10 @@ class Outcome:
     @property
     def valid(self) -> bool:
         return self.status == "reproduced"
+
+
+def home(project: Project) -> Path:
+    return project.latest / "repros"
 
 
 def find(project: Project, address: str, column: str) -> tuple[Cell, Record]:
@@ -102,7 +105,7 @@ def make(project: Project, cell: Cell, r: Record, *, out: Path | None = None, wa
         reasons.append(f"{cannot.found}; wanted: {cannot.wanted}")
     if last is None:
         last = _outcome(cell, r, "", reason=reasons[-1])
-    folder = out or project.latest / "repros" / last.slug
+    folder = out or home(project) / last.slug
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "repro.json").write_text(json.dumps(asdict(last), indent=1) + "\n")
     return last
@@ -135,20 +138,20 @@ def _example(project: Project, cell: Cell, check: Mapping[str, Any]) -> Any:
 
 def _tried(project: Project, asked: Question, *, out: Path | None, warm: bool) -> Outcome:
     made = stamp.files(project, asked)
-    folder = out or project.latest / "repros" / stamp.slug(asked)
+    folder = out or home(project) / stamp.slug(asked)
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in made.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    lines = sum(stamp.lines(text) for name, text in made.items() if name.endswith((".py", ".rs")))
+    lines = literals.lines(made.get("repro.py") or made["src/main.rs"])
     kind = asked.failing[0].kind
     try:
         ran = execute.run(project, asked.cell.column, folder, warm=warm)
     except CannotBuild as cannot:
         return _outcome(asked.cell, asked.record, kind, lines=lines, reason=f"{cannot.found}; do: {cannot.do}", output=cannot.log)
     why = accept.refused(asked, ran.code, ran.output)
-    if not why and lines > MOST_LINES:
-        why = f"{lines} lines, and {MOST_LINES} are a reader's patience"
+    if not why and lines > literals.MOST_LINES:
+        why = f"{lines} lines, and {literals.MOST_LINES} are a reader's patience"
     status = "cannot" if ran.code not in (0, 1) else "not-reproduced" if why else "reproduced"
     return _outcome(asked.cell, asked.record, kind, status=status, ran=ran, lines=lines, reason=why, output=ran.output)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from harness.sweep.reference import Reference, Wanted
 PLACE = re.compile(r" at (\[[\d, ]*\]|its sum)")
 CLOSE = re.compile(r"worst at \w+(\[[\d, ]*\])")
 NOT_ALONE = ("order-dependent",)  # shows only after other examples, in one process
-COMPARED = 400  # numbers of one output, at most: of a larger one those evenly spread, and the record's worst
+HIDES = 8.0  # times the largest allowed error: what a failure is at least, so that one allowed error will do for all numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,10 @@ class Output:
     atol: Array | float
     normwise: bool = False
     known: Array | None = None
-    zero_if_missing: bool = False  # no gradient is one of 0
+
+    @property
+    def partial(self) -> bool:
+        return self.known is not None and not self.known.all()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +115,9 @@ def of_example(cell: Cell, record: Record, check: Mapping[str, Any], example: Ex
     place = PLACE.search(check["note"].partition(";")[0])
     backward = op.gradient and not example.invalid
     gradient = backward and not (simple and kind not in ("loud", "crash", "hang") and not what.startswith("d"))
-    outputs = () if example.invalid else tuple(_outputs(op, example, kind, what, gradient=gradient))
     failing = Failing(name=what, kind=kind, got=number(check["got"]), want=number(check["want"]), place=place[1] if place else "")
+    made = [] if example.invalid else _outputs(op, example, kind, what, gradient=gradient)
+    outputs = tuple(readable(o, failing if o.name == what else None) for o in made)
     if failing.place == "its sum":
         raise BadInput(f"{what}: only its sum is wrong", "a number that is wrong", "python -m harness show")
     return Question(
@@ -149,11 +154,13 @@ def _outputs(op: Op, example: Example, kind: str, what: str, *, gradient: bool) 
     with np.errstate(all="ignore"):
         reference = explore.wanted(op, example)
         made = [_output(op, example, reference, "y", reference.output)]
-        if gradient:
+        top = explore.judge.TOP.get(example.dtype, np.inf) / 2
+        overflows = np.any(np.abs(reference.output.low[np.isfinite(reference.output.low)]) > top)
+        if gradient and not overflows:  # a gradient is made from the output, which is past the type's end
             made += [_gradient(op, example, reference, name, wanted) for name, wanted in reference.gradients.items()]
     if kind == "mutates":
         made.append(Output(name=f"{what} afterwards", want=np.asarray(example.buffer(what), dtype=np.float64), rtol=0.0, atol=0.0))
-    return made
+    return [o for o in made if o.name == what or o.known is None or o.known.any()]
 
 
 def _output(op: Op, example: Example, reference: Reference, name: str, wanted: Wanted) -> Output:
@@ -165,9 +172,7 @@ def _output(op: Op, example: Example, reference: Reference, name: str, wanted: W
     top = explore.judge.TOP.get(example.dtype, np.inf) / 2
     largest = np.maximum(np.abs(wanted.low), np.abs(wanted.high)) + allowed
     known = wanted.known & ((largest < top) | ~finite)
-    if example.dtype not in explore.judge.TOP:
-        return Output(name=name, want=middle, rtol=0.0, atol=0.0, known=known)
-    return Output(name=name, want=middle, rtol=0.0, atol=_readable(atol, known), known=known, zero_if_missing=name != "y")
+    return Output(name=name, want=middle, rtol=0.0, atol=atol, known=known)
 
 
 def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted: Wanted) -> Output:
@@ -181,9 +186,16 @@ def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted:
     )
 
 
-def _readable(atol: Array, known: Array) -> Array | float:
-    """One number for all where they are alike: a list of errors hides the answer."""
-    asked = atol[known]
-    if not asked.size or asked.max() <= 4 * max(asked.min(), 0.0) or asked.max() == 0:
-        return rounded_up(float(asked.max(initial=0.0)))
-    return np.vectorize(rounded_up, otypes=[np.float64])(atol)
+def readable(output: Output, failing: Failing | None) -> Output:
+    """One allowed error for all numbers, unless the defect would hide in the largest; and no digit of ``want`` that is far below it."""
+    known = output.known if output.known is not None else np.ones(output.want.shape, dtype=bool)
+    asked = np.asarray(output.atol)[known] if isinstance(output.atol, np.ndarray) else np.array([output.atol])
+    most = rounded_up(float(asked.max(initial=0.0)))
+    numbers = failing and isinstance(failing.got, float) and isinstance(failing.want, float) and np.isfinite(failing.got + failing.want)
+    plain = not numbers or abs(failing.got - failing.want) > HIDES * most  # type: ignore[operator, union-attr]
+    atol: Array | float = most if plain else np.vectorize(rounded_up, otypes=[np.float64])(output.atol)
+    finest = float(asked[asked > 0].min(initial=np.inf)) if not plain else most
+    if 0 < finest < np.inf:
+        digits = max(0, 3 - int(np.floor(np.log10(finest))))
+        return dataclasses.replace(output, want=np.where(np.isfinite(output.want), np.round(output.want, digits) + 0.0, output.want), atol=atol)
+    return dataclasses.replace(output, atol=atol)

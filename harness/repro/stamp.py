@@ -26,8 +26,6 @@ from harness.sweep.judge import KINDS
 
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST = 2000  # numbers that stand in a file, of one tensor
-DATA = re.compile(r"^\s*[\w. =]*[\[({][-\d., \[\]()naif:NINFTY_64;]{200,}")  # a line of data and nothing else
-FRAMEWORK_ONLY = ("safetensors", "optax")  # of a column's pins, what a repro needs only where its function imports it
 
 
 def jinja() -> jinja2.Environment:
@@ -63,11 +61,6 @@ def files(project: Project, question: Question) -> dict[str, str]:
         known = ", ".join(sorted(p.stem for p in TEMPLATES.glob("*.j2") if p.stem not in ("python", "rust")))
         raise BadInput(f"no template for {column.framework}", f"one of {known}", f"write harness/repro/templates/{column.framework}.j2")
     return {"repro.py": python(question)}
-
-
-def lines(text: str) -> int:
-    """Lines of a file that a person reads: neither blank ones nor those of data."""
-    return sum(bool(line.strip()) and not DATA.match(line) and len(line) < 400 for line in text.splitlines())
 
 
 def context(question: Question) -> dict[str, Any]:
@@ -123,6 +116,7 @@ def python(question: Question) -> str:
             outputs=outputs,
             special=any(word in str(t["literal"]) for t in tensors for word in ("nan", "inf"))
             or any(word in o["want"] for o in outputs for word in ("nan", "inf")),
+            several=any(o["atol"].startswith("[") for o in outputs),
             partial=any("None" in o["want"] for o in outputs),
         )
     )
@@ -147,23 +141,16 @@ def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]
 
 def _output(output: Output, swept: bool) -> dict[str, Any]:
     want = np.asarray(output.want, dtype=np.float64)
-    shown: Any = np.vectorize(short, otypes=[object])(want) if want.size else want
-    if output.known is not None and not output.known.all():
-        shown = np.where(output.known, shown, None)
+    shown: Any = np.where(output.known, want.astype(object), None) if output.partial else want
     atol = output.atol if isinstance(output.atol, float) else np.asarray(output.atol).tolist()
     plain = output.name.partition(" ")[0]
     return {
         "name": output.name,
         "expression": plain if swept else f'out.get("{output.name}")',
-        "want": literals.python(shown.tolist() if isinstance(shown, np.ndarray) else shown),
+        "want": literals.python(np.asarray(shown).tolist()),
         "rtol": literals.python(float(output.rtol)) if output.rtol else "0",
         "atol": literals.python(atol),
     }
-
-
-def short(value: float) -> float:
-    """Twelve digits: more than any allowed error but float64's, and those of a float64 that need all."""
-    return value if not np.isfinite(value) or value == float(f"{value:.12g}") else float(f"{value:.17g}")
 
 
 def _arguments(question: Question) -> str:
