@@ -85,7 +85,7 @@ def _one(failing: Failing, here: Shown | None, place: str) -> str:
     if absent:
         return "nothing here, and numbers in the record"
     if isinstance(failing.got, str):  # a shape, or a word for what was there
-        return "" if failing.kind in ("mutates",) or not here.numbers else f"numbers here, and {failing.got} in the record"
+        return "" if failing.kind == "mutates" or not here.numbers else f"numbers here, and {failing.got} in the record"
     if not here.numbers:
         return "another shape here, and numbers in the record"
     got = here.numbers.get(place)

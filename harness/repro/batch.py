@@ -92,7 +92,7 @@ def file(project: Project) -> Path:
 
 def listed(project: Project, path: Path | None = None) -> list[Line]:
     """What was made so far; a line that is none is left out."""
-    found = []
+    found: list[Line] = []
     try:
         text = (path or file(project)).read_text()
     except OSError:

@@ -36,7 +36,7 @@ def python(value: object) -> str:
     return repr(value)
 
 
-def rust(value: bool | int | float) -> str:
+def rust(value: float) -> str:
     """One number as Rust."""
     if isinstance(value, float):
         return _special(value, "f64::NAN", "f64::INFINITY") or repr(value)

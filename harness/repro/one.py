@@ -157,7 +157,15 @@ def _tried(project: Project, asked: Question, *, out: Path | None, warm: bool) -
 
 
 def _outcome(
-    cell: Cell, r: Record, kind: str, *, status: str = "cannot", ran: execute.Ran | None = None, lines: int = 0, reason: str, output: str = ""
+    cell: Cell,
+    r: Record,
+    kind: str,
+    *,
+    status: str = "cannot",
+    ran: execute.Ran | None = None,
+    lines: int = 0,
+    reason: str,
+    output: str = "",
 ) -> Outcome:
     return Outcome(
         slug=stamp.slug_of(cell),

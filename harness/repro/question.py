@@ -17,6 +17,7 @@ from harness.errors import BadInput
 from harness.record import Record
 from harness.repro.literals import rounded_up
 from harness.sweep import explore
+from harness.sweep.judge import TOP
 from harness.sweep.op import Asked, Example, Op, carried
 from harness.sweep.reference import Reference, Wanted
 
@@ -154,7 +155,7 @@ def _outputs(op: Op, example: Example, kind: str, what: str, *, gradient: bool) 
     with np.errstate(all="ignore"):
         reference = explore.wanted(op, example)
         made = [_output(op, example, reference, "y", reference.output)]
-        top = explore.judge.TOP.get(example.dtype, np.inf) / 2
+        top = TOP.get(example.dtype, np.inf) / 2
         overflows = np.any(np.abs(reference.output.low[np.isfinite(reference.output.low)]) > top)
         if gradient and not overflows:  # a gradient is made from the output, which is past the type's end
             made += [_gradient(op, example, reference, name, wanted) for name, wanted in reference.gradients.items()]
@@ -169,7 +170,7 @@ def _output(op: Op, example: Example, reference: Reference, name: str, wanted: W
     finite = np.isfinite(wanted.low)
     middle = np.where(finite, (wanted.low + wanted.high) / 2, wanted.low)
     atol = np.where(finite, allowed + (wanted.high - wanted.low) / 2, 0.0)
-    top = explore.judge.TOP.get(example.dtype, np.inf) / 2
+    top = TOP.get(example.dtype, np.inf) / 2
     largest = np.maximum(np.abs(wanted.low), np.abs(wanted.high)) + allowed
     known = wanted.known & ((largest < top) | ~finite)
     return Output(name=name, want=middle, rtol=0.0, atol=atol, known=known)
@@ -197,5 +198,7 @@ def readable(output: Output, failing: Failing | None) -> Output:
     finest = float(asked[asked > 0].min(initial=np.inf)) if not plain else most
     if 0 < finest < np.inf:
         digits = max(0, 3 - int(np.floor(np.log10(finest))))
-        return dataclasses.replace(output, want=np.where(np.isfinite(output.want), np.round(output.want, digits) + 0.0, output.want), atol=atol)
+        return dataclasses.replace(
+            output, want=np.where(np.isfinite(output.want), np.round(output.want, digits) + 0.0, output.want), atol=atol
+        )
     return dataclasses.replace(output, atol=atol)

@@ -151,7 +151,7 @@ def _value(value: Any) -> str:
 
 def _output(output: Output, swept: bool) -> dict[str, Any]:
     want, atol = output.want, np.asarray(output.atol, dtype=np.float64)
-    if output.partial:
+    if output.known is not None and output.partial:
         assert not np.isnan(want[output.known]).any()
         want = np.where(output.known, want, np.nan)
     if swept:

@@ -57,9 +57,9 @@ def files(project: Project, question: Question) -> dict[str, str]:
     column = question.cell.column
     if column.language == "rust":
         return rust_files(project, question, jinja(), context(question))
-    if not (TEMPLATES / f"{column.framework}.j2").exists():
+    if not (TEMPLATES / f"{column.folder}.j2").exists():
         known = ", ".join(sorted(p.stem for p in TEMPLATES.glob("*.j2") if p.stem not in ("python", "rust")))
-        raise BadInput(f"no template for {column.framework}", f"one of {known}", f"write harness/repro/templates/{column.framework}.j2")
+        raise BadInput(f"no template for {column.folder}", f"one of {known}", f"write harness/repro/templates/{column.folder}.j2")
     return {"repro.py": python(question)}
 
 
@@ -75,7 +75,7 @@ def context(question: Question) -> dict[str, Any]:
         "imports": made.imports.splitlines(),
         "body": made.body,
         "function": cell.function,
-        "framework": cell.column.framework,
+        "framework": cell.column.folder,
         "dtype": question.dtype,
         "example": example,
         "expects": question.expects,
@@ -99,7 +99,9 @@ def python(question: Question) -> str:
     made, example = context(question), question.example
     leaf = question.gradient and question.cell.column.framework in ("torch", "paddle")
     given = as_dtype(question.tensors, question.dtype)
-    tensors = [tensor(name, question.tensors[name], str(given[name].dtype), leaf=leaf and name in made["floats"]) for name in question.tensors]
+    tensors = [
+        tensor(name, question.tensors[name], str(given[name].dtype), leaf=leaf and name in made["floats"]) for name in question.tensors
+    ]
     names = ", ".join(question.tensors)
     outputs = [_output(o, bool(example)) for o in question.outputs]
     text: str = (
@@ -141,7 +143,9 @@ def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]
 
 def _output(output: Output, swept: bool) -> dict[str, Any]:
     want = np.asarray(output.want, dtype=np.float64)
-    shown: Any = np.where(output.known, want.astype(object), None) if output.partial else want
+    shown: Any = (
+        np.where(output.known, want.astype(object), np.full(want.shape, None)) if output.known is not None and output.partial else want
+    )
     atol = output.atol if isinstance(output.atol, float) else np.asarray(output.atol).tolist()
     plain = output.name.partition(" ")[0]
     return {
