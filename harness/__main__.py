@@ -1,4 +1,4 @@
-"""The command line: python -m harness list | run | show | report | export | summary | verify | doctor | build | lock."""
+"""The command line: python -m harness list | run | show | repro | bisect | bundle | report | export | summary | verify | doctor | build | lock."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ CHOSEN: dict[str, Project] = {"project": Project()}
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="Column ids, shell patterns or tags; may be given more than once.")]
 Keyword = Annotated[str, typer.Option("-k", help="pytest's expression over cell names.")]
 Local = Annotated[list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")]
+Warm = Annotated[bool, typer.Option("--warm", help="Run in the column's own environment, not in a fresh one.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
@@ -141,6 +142,42 @@ def show(cell: str, column: Annotated[str, typer.Argument()] = "", baseline: Ann
             print(f"  {'ok    ' if c['holds'] else 'FAILED'} {c['check']}: got {c['got']}, want {c['want']}; {c['note']}")
         if r["log"]:
             print("  log: " + r["log"].strip().replace("\n", "\n       "))
+
+
+@app.command()
+def repro(
+    cell: str,
+    column: str,
+    to: Annotated[Path | None, typer.Option("--out", help="The folder to write; else one below results/latest/repros.")] = None,
+    warm: Warm = False,
+) -> None:
+    """Make a bad cell a folder that its framework's maintainer runs: `repro rms_norm_backward candle-0.11.1`; exit 1 where it does not reproduce."""
+    from harness.repro import one
+
+    project = CHOSEN["project"]
+    made = one.make(project, *one.find(project, cell, column), out=to, warm=warm)
+    print(f"{made.cell} {made.column}: {made.status} in {made.lines} lines and {made.seconds:.1f} s: {to or one.home(project) / made.slug}")
+    print(made.output.rstrip())
+    if not made.valid:
+        print(f"not kept as a repro: {made.reason}", file=sys.stderr)
+    raise typer.Exit(int(Exit.CLEAN if made.valid else Exit.NEW))
+
+
+@app.command()
+def repros(
+    columns: Columns = None,
+    keyword: Keyword = "",
+    warm: Warm = False,
+    cold_sample: Annotated[int, typer.Option(help="With --warm: so many in an environment of their own all the same.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Also what an earlier run has made of the same answers.")] = False,
+) -> None:
+    """A repro of every silent cell of the newest versions; goes on where a stopped run was."""
+    from harness.repro import batch
+
+    lines = batch.run(CHOSEN["project"], columns=columns or ["newest"], keyword=keyword, warm=warm, cold_sample=cold_sample, fresh=fresh)
+    ran, valid = sum(each["executed"] for each in lines), sum(each["valid"] for each in lines)
+    print(f"{len(lines)} silent, {ran} executed, {valid} reproduced: {batch.file(CHOSEN['project'])}")
+    raise typer.Exit(int(Exit.CLEAN if valid == len(lines) else Exit.NEW))
 
 
 @app.command()
