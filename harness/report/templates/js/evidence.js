@@ -45,7 +45,7 @@ function rowView(own) {
     el("p", { class: "claim" }, row.claim || given[2]),
     el("p", { class: "dim" }, el("span", { class: "tag" }, given[1] || "no case any more"), given[3] ? ` guards ${given[3]}` : "", given[4] ? ` · inputs, reference and checks: ${given[4]}` : ""),
     versions(own, -1),
-    section("Columns", table("columns", ["Column", "Answer", ""], [...row.squares].sort((x, y) => D.shown.indexOf(x[0]) - D.shown.indexOf(y[0])).map(([c, t]) =>
+    section("Columns", table("columns", ["Column", "Answer", "Its parts"], [...row.squares].sort((x, y) => D.shown.indexOf(x[0]) - D.shown.indexOf(y[0])).map(([c, t]) =>
       el("tr", null, el("th", { scope: "row" }, el("a", { href: hash({ column: c }) }, D.columns[c].id)), el("td", null, chip(D.types[t].status), " ", mark(D.types[t].change)), el("td", null, D.types[t].fold))))),
     allowed(about),
   ];
@@ -80,7 +80,7 @@ function parameters(record) {
   if (!list.length) return null;
   const rank = (k) => (k.holds ? 3 : /present$/.test(k.check) ? 0 : k.got === 0 ? 1 : 2);
   const word = (k) => ["no gradient", "dead: zero", "wrong", "holds"][rank(k)];
-  return section(`Gradients, ${cellName(record)}`, table("gradients", ["Gradient", "", "Got", "Want", "Error / allowed"], [...list].sort((a, b) => rank(a) - rank(b) || number(b.ratio) - number(a.ratio)).map((k) =>
+  return section(`Gradients, ${cellName(record)}`, table("gradients", ["Gradient", "Held?", "Got", "Want", "Error / allowed"], [...list].sort((a, b) => rank(a) - rank(b) || number(b.ratio) - number(a.ratio)).map((k) =>
     el("tr", null, el("th", { scope: "row" }, k.check.split(" ")[0]), el("td", null, k.holds ? "holds" : el("b", null, word(k))), el("td", { class: "v" }, value(k.got)), el("td", { class: "v" }, value(k.want)), el("td", { class: "v" }, times(k.ratio))))));
 }
 function curve(row, column) {
@@ -118,7 +118,7 @@ function timing(records) {
   const timed = records.filter((r) => r.speed && r.speed.cpu_s);
   if (!timed.length) return null;
   const rows = timed.flatMap((r) => Object.entries(r.speed.cpu_s).filter(([, v]) => v.length).map(([name, rounds]) => [r, name, rounds]));
-  return section("Timing", table("rounds", ["", "CPU seconds of each round, and the A/A band", "median", "A/A spread"], rows.map(([r, name, rounds]) => {
+  return section("Timing", table("rounds", ["Function", "CPU seconds of each round, and the A/A band", "median", "A/A spread"], rows.map(([r, name, rounds]) => {
     const low = Math.min(...rounds), high = Math.max(...rounds), sorted = [...rounds].sort((a, b) => a - b), middle = sorted.length % 2 ? sorted[(sorted.length - 1) / 2] : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
     const half = Math.max(high / middle - 1, 1 - low / middle, 0.05) * 1.3, x = (v) => 80 + (80 * (v / middle - 1)) / half;
     const strip = svg("svg", { class: "plot", viewBox: "0 0 160 16", role: "img", "aria-label": rounds.map(seconds).join(", ") }, svg("rect", { class: "of", x: x(low), width: Math.max(1, x(high) - x(low)), height: 16 }), svg("path", { class: "axis", d: "M0 8H160" }), ...rounds.map((v) => svg("circle", { cx: x(v), cy: 8, r: 3 })));
