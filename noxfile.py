@@ -160,6 +160,15 @@ def tests_trainer(session):
     session.run(python, "-m", "pytest", "-m", "trainer and not slow", *session.posargs, *files, external=True, env={"OMP_NUM_THREADS": "1"})
 
 
+@nox.session(name="tests-page", venv_backend="none", default=False)
+def tests_page(session):
+    """The page in the machine's own Chromium (Debian: apt install chromium), then its size and its times: -- [-k EXPRESSION]."""
+    python = locked(session, HERE / ".nox" / "page", "page")
+    session.run(python, "-m", "pytest", *session.posargs, "tests/test_page_browser.py", external=True)
+    if not session.posargs:
+        session.run(python, "-m", "tests.bench_page", external=True)
+
+
 @nox.session(name="bench-trainer", venv_backend="none", default=False)
 def bench_trainer(session):
     """The trainer's speed beside transformers' Llama and a GPT-2, into results/benchmarks/trainer.json: -- [--rounds N] [--fresh]."""

@@ -1,6 +1,6 @@
 """Where a row turned over versions: properties over any sequence of statuses, and the words."""
 
-import re
+import json
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -9,8 +9,7 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report import history
-from harness.report.render import render
+from harness.report import evidence, history, payload, table
 from harness.verdict import BAD, EXECUTED, STATUSES
 
 
@@ -61,8 +60,10 @@ def test_one_version_is_no_history():
     assert history.strips(SimpleNamespace(squares={"burn": squares(["silent"])[0]})) == []
 
 
-def test_the_page_shows_it(tmp_path):
+def test_the_page_carries_it(tmp_path):
     run = synthetic.make(tmp_path)
-    page = render(run.records, run.baseline, run.specs, root=tmp_path, title_facts=run.facts)
-    assert '<div class="strip">' in page
-    assert re.search("<b>(first bad|good from|bad in)", page)
+    specs = {s.row: s for s in run.specs}
+    heads = {h.id: h for h in table.columns(table.frame(run.records))}
+    cases = evidence.Evidence(specs=specs, change=lambda _: "", columns=heads).cases(run.records)
+    carried = json.dumps([payload._asked(row) for case in cases for row in case.rows])
+    assert '["candle", ["candle-0.11.0", "candle-0.11.1"], "bad in every version asked: 0.11.0 to 0.11.1"]' in carried

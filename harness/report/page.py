@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import time
 from pathlib import Path
 from typing import Any
 
-from harness import machine, pins, record, summary, verdict
+from harness import cell, machine, pins, record, summary, verdict
 from harness.errors import BadInput
 from harness.matrix import all_cells
 from harness.project import Project, platform_name
 from harness.record import Record
-from harness.report import ledger
+from harness.report import ledger, nights
 from harness.report.render import render
 
 
@@ -30,7 +32,9 @@ def write(project: Project, *, publish: bool) -> Path:
     cells = all_cells(project, pins.read(project.pins))
     specs = list({c.spec.row: c.spec for c in cells}.values())
     local = [] if publish else [r for r in records if r["environment"]["local"]]
+    read = len(records) + len(local)
     records = [*summary.current(cells, records), *local]
+    stale = read - len(records)
     baseline, _ = record.read_folder(project.baseline)
     if publish:
         _publishable(records)
@@ -45,7 +49,7 @@ def write(project: Project, *, publish: bool) -> Path:
             (project.baseline / "overhead.json").write_text(overhead.read_text())
         ledger.write(project.root / "results" / "findings.jsonl", ledger.findings(records, specs))
     outcomes, accused = summary.oracles(specs)
-    facts = _facts(project, records, len(broken))
+    facts = _facts(project, records, len(broken)) | {"stale": stale}
     facts["mutants"] = {
         "killed": sum(o.killed for o in outcomes),
         "total": len(outcomes),
@@ -53,9 +57,10 @@ def write(project: Project, *, publish: bool) -> Path:
     }
     facts["twins_accused"] = len(accused)
     path = project.root / "results" / "matrix.html" if publish else project.latest / "matrix.html"
-    page = render(records, baseline, specs, root=project.root, title_facts=facts, change=verdict.change)
+    runs = nights.read(project.results / "nightly")
+    drawn = render(records, baseline, specs, root=project.root, title_facts=facts, change=verdict.change, runs=runs)
     part = path.with_suffix(".part")
-    part.write_text(page)
+    part.write_text(drawn, encoding="utf-8")
     os.replace(part, path)
     return path
 
@@ -77,6 +82,8 @@ def _facts(project: Project, records: list[Record], broken: int) -> dict[str, An
         "run": state.get("run", records[-1]["run"]),
         "started": state.get("started") or min(r["at"] for r in records),
         "ended": state.get("ended") or max(r["at"] for r in records),
+        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "generator": f"records of schema {record.SCHEMA}, protocol {cell.PROTOCOL}; drawn with Python {platform.python_version()}",
         "platform": platform_name(),
         "cpu": machine.cpu_model(),
         "load": max(r["load"] for r in records),

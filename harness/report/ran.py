@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.report import text
+from pygments.lexer import Lexer
+from pygments.lexers import PythonLexer, RustLexer
+from pygments.token import Comment, Keyword, Name, Number, String
+
+from harness.report.packed import VISIBLE, tidy
 from harness.report.table import Record
 
-
-@dataclass(frozen=True, kw_only=True)
-class FileView:
-    id: str
-    path: str
-    sha256: str  # of what ran
-    text: str
-    note: str  # why the text may not be what ran
-
-
-@dataclass(frozen=True, kw_only=True)
-class EnvironmentView:
-    id: str
-    column: str
-    line: str
-    facts: tuple[tuple[str, str], ...]
+FILE_SHOWN = 60_000  # characters: the longest run file of a sweep has half of that
+COLOURS = {Comment: "c", String: "s", Keyword: "k", Number: "n", Name.Function: "f", Name.Builtin: "b", Name.Decorator: "b"}
 
 
 @dataclass
@@ -34,44 +25,54 @@ class Ran:
     """Collects the files and environments that the squares link to."""
 
     root: Path
-    files: dict[tuple[str, str], FileView] = field(default_factory=dict)
-    environments: dict[str, EnvironmentView] = field(default_factory=dict)
+    environments: list[dict[str, Any]] = field(default_factory=list)
+    _known: dict[str, int] = field(default_factory=dict)
 
-    def file(self, record: Record) -> FileView | None:
-        path, sha256 = str(record["file"] or ""), str(record["file_sha256"] or "")
-        if not path:
-            return None
-        if (path, sha256) not in self.files:
-            known = any(p == path for p, _ in self.files)
-            body, note = _read(self.root, path, sha256)
-            name = f"file/{path}@{sha256[:12]}" if known else f"file/{path}"
-            self.files[path, sha256] = FileView(id=name, path=path, sha256=sha256, text=body, note=note)
-        return self.files[path, sha256]
+    def environment(self, record: Record) -> int:
+        """Its place in ``environments``."""
+        name = json.dumps(record["environment"], sort_keys=True, default=str)
+        if name not in self._known:
+            self._known[name] = len(self.environments)
+            self.environments.append(tidy(dict(record["environment"] or {})))
+        return self._known[name]
 
-    def environment(self, record: Record) -> EnvironmentView:
-        facts: dict[str, Any] = {"column": record["column"], **record["environment"]}
-        inner = facts.pop("facts", None) or {}
-        name = json.dumps([facts, inner], sort_keys=True, default=str)
-        if name not in self.environments:
-            threads = facts.get("threads")
-            line = [str(facts.get(k) or "") for k in ("platform", "cpu", "backend")]
-            line += [f"python {facts['python']}"] if facts.get("python") else []
-            line += [f"{threads} thread{'s' if threads != 1 else ''}"] if threads else []
-            listed = [*facts.items(), *((f"framework: {k}", v) for k, v in inner.items())]
-            self.environments[name] = EnvironmentView(
-                id=f"environment-{len(self.environments) + 1}",
-                column=str(record["column"]),
-                line=" · ".join(filter(None, line)),
-                facts=tuple((k, text.value(v)) for k, v in listed if v not in ("", None, {}, [])),
-            )
-        return self.environments[name]
+    def file(self, path: str, sha256: str) -> dict[str, Any]:
+        """A run file for the page: ``text`` as lines of [colour, text] pieces, ``note`` where it may not be what ran."""
+        body, note = self._read(path, sha256)
+        cut = len(body) - FILE_SHOWN
+        if cut > 0:
+            body, note = body[:FILE_SHOWN], f"{note + '; ' if note else ''}{cut} more characters are in the file"
+        return {"path": path, "sha256": sha256, "note": note, "lines": list(_lines(body, path)) if body else []}
+
+    def _read(self, path: str, sha256: str) -> tuple[str, str]:
+        try:
+            file = (self.root / path).resolve()
+            inside = file.is_relative_to(self.root.resolve()) and file.is_file()
+            data = file.read_bytes() if inside else b""
+        except (OSError, ValueError):  # a name that no file can have
+            inside = False
+        if not inside:
+            return "", "this file is not in the project any more"
+        changed = sha256 != hashlib.sha256(data).hexdigest()
+        text = data.decode(errors="replace").replace("\r\n", "\n").translate(VISIBLE)
+        return text, "changed since this run: the text below is today's, not what ran" if changed else ""
 
 
-def _read(root: Path, path: str, sha256: str) -> tuple[str, str]:
-    """The text of a run file, and a warning where it is not known to be what ran."""
-    file = (root / path).resolve()
-    if not file.is_relative_to(root.resolve()) or not file.is_file():
-        return "", "this file is not in the project any more"
-    data = file.read_bytes()
-    changed = sha256 != hashlib.sha256(data).hexdigest()
-    return data.decode(errors="replace"), "changed since this run: the text below is today's, not what ran" if changed else ""
+def _lines(text: str, path: str) -> Iterator[list[list[str]]]:
+    """The text line by line, neighbouring pieces of one colour joined."""
+    lexer: Lexer = RustLexer() if path.endswith(".rs") else PythonLexer()
+    line: list[list[str]] = []
+    for token, piece in lexer.get_tokens(text):
+        colour = next((COLOURS[t] for t in (token, token.parent) if t in COLOURS), "")
+        if not colour:
+            colour = next((short for kind, short in COLOURS.items() if token in kind), "")
+        for at, part in enumerate(piece.split("\n")):
+            if at:
+                yield line
+                line = []
+            if part and line and (line[-1][0] == colour or part.isspace()):
+                line[-1][1] += part
+            elif part:
+                line.append([colour, part])
+    if line:
+        yield line

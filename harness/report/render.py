@@ -1,9 +1,11 @@
-"""The page: one HTML file that reads without JavaScript; careful that what a framework printed is escaped and that nothing is fetched."""
+"""The page: one HTML file whose table reads without JavaScript; careful that what a framework printed is escaped and that nothing is fetched."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,51 +13,36 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import pandas as pd
 
-from harness import pins
+from harness import pins, verdict
 from harness.case import FAILURES, Spec
 from harness.errors import BadInput
-from harness.report import blindspot, history, ledger, table, text, throughput
-from harness.report.evidence import CaseView, CellView, Evidence, Square, baseline_of
+from harness.report import blindspot, ledger, nights, plots, table, text, throughput, top
+from harness.report.evidence import Evidence, baseline_of
+from harness.report.packed import tidy
+from harness.report.payload import payload, reasons
 from harness.report.ran import Ran
 from harness.report.table import ColumnHead, Record
-from harness.verdict import BAD, EXECUTED, STATUSES
+from harness.report.throughput import Block
+from harness.verdict import STATUSES
 
 TEMPLATES = Path(__file__).parent / "templates"
-CONTROL = "numpy"  # the references re-ordered: a column that must never be accused
-OURS = "trainer"  # the reference trainer of this repository: asked like any framework, and none to choose
-OPEN_ITEMS = 20  # a sweep with more rows starts folded; print and browsers without :has() show it open
+OPEN_ROWS = 8  # a group with more rows starts folded
+DRAWN_ROWS = (
+    24  # a group with more rows is drawn by the script from the index when it is unfolded; without a script its findings stand in words
+)
+SCRIPTS = ("base.js", "query.js", "matrix.js", "drawer.js", "evidence.js", "pick.js", "ledger.js", "keys.js", "export.js", "start.js")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
-    """One framework's newest version, for somebody who chooses."""
+class Shown:
+    """A column where the matrix has it: newest first in its framework; ``older``: hidden until its framework is opened."""
 
-    column: ColumnHead
-    asked: int
-    silent: tuple[Square, ...]
-    other: tuple[tuple[str, int], ...]  # further bad statuses
-    not_asked: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changed:
-    """The cells of one square that changed in the same way."""
-
-    change: str
-    square: Square
-    status: str
-    cells: tuple[CellView, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """What a sweep's summary row says of one column: the worst status, and how many of its rows have it."""
-
-    status: str
-    rows: int
-    of: int
+    head: ColumnHead
+    at: int  # its place in the index
+    framework: int
+    older: bool
+    opens: int  # how many older ones the framework has, at its first column
 
 
 def render(
@@ -65,68 +52,87 @@ def render(
     *,
     root: Path,
     title_facts: Mapping[str, Any],
-    change: Callable[[Any, Any], str] | None = None,
+    change: Callable[[Any, Any], str] = verdict.change,
+    runs: Sequence[tuple[str, Sequence[Record]]] = (),
 ) -> str:
     """The page of a run.
 
-    ``title_facts``: run, started, ended, platform, cpu, load, mutants {killed, total, explained}, twins_accused, harness_errors,
-    broken_lines, overhead and command; one that is missing reads "not measured". ``change`` tells a record's change since its
-    baseline record (harness.verdict's where none is given).
+    ``title_facts``: run, started, ended, made, platform, cpu, load, mutants {killed, total, explained}, twins_accused, harness_errors, stale,
+    broken_lines, overhead, generator and command; one that is missing reads "not measured". ``change`` tells a record's change since its
+    baseline record; ``runs`` are earlier ones (harness/report/nights.py).
 
     Raises:
         BadInput: there is no record, or one that this version cannot read.
     """
     if not records:
         raise BadInput("no records", "at least one cell that was asked", "run: python3 noxfile.py")
-    if change is None:
-        from harness import verdict
-
-        change = verdict.change
+    records, facts = [tidy(r) for r in records], _Facts(tidy(dict(title_facts)))
     cells = table.latest(table.frame(records))
     kept = [records[i] for i in cells.index]
     heads = table.columns(cells, _frameworks(root))
     by_id = {h.id: h for h in heads}
-    ran = Ran(root=root)
-    evidence = Evidence(specs={s.row: s for s in specs}, change=baseline_of(baseline, change), columns=by_id, ran=ran)
+    evidence = Evidence(specs={s.row: s for s in specs}, change=baseline_of(baseline, change), columns=by_id)
     cases = evidence.cases(kept)
     found = [s for c in cases for r in c.rows for s in r.squares.values()]
-    changes = [c for s in found for c in _changes(s)]
+    changes = [c for s in found for c in top.changed(s)]
+    counts, blocks, blind = table.summary(cells), throughput.blocks(kept, by_id), blindspot.view(root)
     asked_keys = {table.key(r) for r in kept}
-    counts = table.summary(cells)
-    script = (TEMPLATES / "script.js.j2").read_text()
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            facts=_Facts(title_facts),
-            problems=_problems(title_facts, kept),
-            statuses=STATUSES,
-            squares=table.summary(table.squares(cells)),
-            cells=counts,
-            asked=table.executed(counts),
-            causes=_causes(cells),
-            columns=heads,
-            frameworks=_spans(heads),
-            failures=FAILURES,
-            cases=cases,
-            tallies={c.id: _tallies(c, heads) for c in cases if c.grouped},
-            open_items=OPEN_ITEMS,
-            choices=_choices(heads, cases),
-            has_baseline=bool(baseline),
-            changes=changes,
-            change_counts=Counter(cell.change for c in changes for cell in c.cells),
-            vanished=len({table.key(r) for r in baseline} - asked_keys),
-            unseen=sorted({s.row for s in specs} - {r.id for c in cases for r in c.rows}),
-            blocks=throughput.blocks(kept, by_id),
-            blind=blindspot.view(root),
-            ledger=ledger.findings(kept, specs),
-            strips=history.strips,
-            environments=list(ran.environments.values()),
-            control=CONTROL,
-            ours=OURS,
-            script=script,
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        )
+    listed, history = ledger.findings(kept, specs), nights.view(runs, kept, by_id)
+    shares = throughput.shares(blocks)
+    shown = _shown(heads)
+    more = {
+        "made": facts["made"] or facts["ended"] or max(str(r["at"]) for r in kept),
+        "run": facts["run"],
+        "baseline": bool(baseline),
+        "aside": [top.CONTROL, top.OURS],
+        "shares": [[row, column, round(share, 3)] for (row, column), share in shares.items()],
+        "nights": nights.plain(history),
+        "curves": _curves(blind),
+        "repros": repros(root),
+        "shown": [s.at for s in shown],
+    }
+    packed = payload(cases, heads, Ran(root=root), listed, more)
+    environment = _environment()
+    style = environment.get_template("style.css.j2").render(statuses=STATUSES, frameworks=len({h.framework for h in heads}))
+    script = "(() => {\n" + "".join((TEMPLATES / "js" / name).read_text() for name in SCRIPTS) + "})();"
+    return environment.get_template("page.html.j2").render(
+        facts=facts,
+        problems=top.problems(facts, kept),
+        statuses=STATUSES,
+        squares=Counter(s.status for s in found),
+        cells=counts,
+        asked=table.executed(counts),
+        causes=reasons(kept),
+        columns=shown,
+        choices=top.choices(heads, cases),
+        frameworks={h.framework for h in heads},
+        failures=FAILURES,
+        cases=cases,
+        tallies={c.id: top.tallies(c, heads) for c in cases if c.grouped},
+        open_rows=OPEN_ROWS,
+        drawn_rows=DRAWN_ROWS,
+        has_baseline=bool(baseline),
+        changes=changes,
+        change_counts=Counter(c for s in found for c in s.changes),
+        vanished=len({table.key(r) for r in baseline} - asked_keys),
+        unseen=sorted({s.row for s in specs} - {r.id for c in cases for r in c.rows}),
+        ages=(min(str(r["at"]) for r in kept), max(str(r["at"]) for r in kept), len({str(r["run"]) for r in kept})),
+        blocks=blocks,
+        shares=shares,
+        plots=plots,
+        spark=_sparks(history, blocks),
+        nights=history.runs,
+        blind=blind,
+        ledger=_by_framework(listed),
+        ledger_size=len(listed),
+        ledger_standing=sum(not f.fixed for f in listed),
+        blobs=packed.blobs,
+        control=top.CONTROL,
+        ours=top.OURS,
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
     )
 
 
@@ -151,8 +157,26 @@ def _environment() -> jinja2.Environment:
 
 
 def anchor(name: str) -> str:
-    """An element id from a row, a column or a path: readable, and without the white space that an id cannot hold."""
+    """An element id from the name of a row or of a square: readable, and without the white space that an id cannot hold."""
     return "_".join(name.split())
+
+
+def repros(root: Path) -> list[dict[str, Any]]:
+    """The lines of results/repros.jsonl that are objects, as far as the page can show them; none where nobody made any."""
+    file = root / "results" / "repros.jsonl"
+    found = []
+    for line in file.read_text(errors="replace").splitlines() if file.is_file() else ():
+        try:
+            repro = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(repro, dict):
+            found.append(tidy(repro))
+    return found
+
+
+def _hash(content: str) -> str:
+    return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
 def _frameworks(root: Path) -> list[str]:
@@ -163,65 +187,56 @@ def _frameworks(root: Path) -> list[str]:
         return []  # another project's records, without its pins
 
 
-def _spans(heads: Sequence[ColumnHead]) -> list[tuple[str, int]]:
-    return list(Counter(h.framework for h in heads).items())
+def _shown(heads: Sequence[ColumnHead]) -> list[Shown]:
+    found = []
+    names = list(dict.fromkeys(h.framework for h in heads))
+    for at, framework in enumerate(sorted(names, key=(top.CONTROL, top.OURS).__contains__)):  # those that nobody chooses come last
+        mine = [(i, h) for i, h in enumerate(heads) if h.framework == framework]
+        first = [(i, h) for i, h in mine if h.newest or h.id.endswith("-local")] or mine[-1:]
+        older = [pair for pair in reversed(mine) if pair not in first]
+        for place, (i, head) in enumerate([*first, *older]):
+            found.append(Shown(head=head, at=i, framework=at, older=(i, head) in older, opens=0 if place else len(older)))
+    return found
 
 
-def _causes(cells: pd.DataFrame) -> dict[str, int]:
-    return {str(k): int(v) for k, v in cells[cells["status"] == "error"]["cause"].fillna("unknown").value_counts().items()}
+def _curves(blind: blindspot.Blindspot | None) -> dict[str, Any]:
+    """Case -> the loss curve of its fault, planted in the trainer or met in a framework."""
+    if blind is None:
+        return {}
+    curves: dict[str, Any] = {
+        r.fault["fault"]: {
+            "of": "the reference trainer",
+            "told": r.fault["told"],
+            "band": r.band.area,
+            "mean": r.band.mean,
+            "curve": r.curve,
+        }
+        for r in blind.rows
+    }
+    if blind.candle:
+        fused, composed = blind.candle_curves
+        curves["rms_norm_backward"] = {
+            "of": f"{blind.candle['version']}, docs/rust/candle --fused",
+            "framework": "candle",
+            "told": False,
+            "curve": fused,
+            "mean": composed,
+        }
+    return curves
 
 
-def _tallies(case: CaseView, heads: Sequence[ColumnHead]) -> dict[str, Tally]:
-    tallies = {}
-    for head in heads:
-        statuses = [row.squares[head.id].status for row in case.rows if head.id in row.squares]
-        if statuses:
-            status = table.worst(statuses)
-            tallies[head.id] = Tally(status=status, rows=statuses.count(status), of=len(statuses))
-    return tallies
+def _sparks(history: nights.Nights, blocks: Sequence[Block]) -> dict[nights.Name, str]:
+    names = {(b.row, line.column.id, line.variant, b.dtype) for b in blocks for line in b.lines}
+    lines = {name: plots.spark(ratios) for name, ratios in history.ratios.items() if name in names and not all(map(math.isnan, ratios))}
+    return {name: line for name, line in lines.items() if line}
 
 
-def _changes(square: Square) -> list[Changed]:
-    changes = []
-    for change in ("new", "fixed", "changed"):
-        cells = tuple(c for c in square.cells if c.change == change)
-        if cells:
-            changes.append(Changed(change=change, square=square, status=table.worst(c.status for c in cells), cells=cells))
-    return changes
-
-
-def _choices(heads: Sequence[ColumnHead], cases: Sequence[CaseView]) -> list[Choice]:
-    choices = []
-    for head in (h for h in heads if h.newest and h.framework not in (CONTROL, OURS)):
-        squares = [row.squares[head.id] for case in cases for row in case.rows if head.id in row.squares]
-        counts = Counter(s.status for s in squares)
-        choices.append(
-            Choice(
-                column=head,
-                asked=sum(counts[s] for s in EXECUTED),
-                silent=tuple(s for s in squares if s.status == "silent"),
-                other=tuple((s, counts[s]) for s in BAD if s != "silent" and counts[s]),
-                not_asked=tuple((s, counts[s]) for s in STATUSES if s not in EXECUTED and counts[s]),
-            )
-        )
-    return choices
-
-
-def _problems(facts: Mapping[str, Any], records: Sequence[Record]) -> list[str]:
-    """Why the page should not be believed as it stands, found before anything else is read."""
-    problems = []
-    accused = sorted({f"{table.row_of(r)} ({r['status']})" for r in records if r["framework"] == CONTROL and r["status"] in (*BAD, "loud")})
-    if accused:
-        problems.append(
-            f"The control column is accused: {', '.join(accused[:5])}. A check, a reference or a tolerance of those rows is wrong."
-        )
-    if facts.get("twins_accused"):
-        problems.append(f"{facts['twins_accused']} healthy twins were accused: some checks object to right answers.")
-    mutants = facts.get("mutants") or {}
-    survivors = int(mutants.get("total", 0)) - int(mutants.get("killed", 0)) - int(mutants.get("explained", 0))
-    if survivors > 0:
-        problems.append(f"{survivors} planted errors of {mutants['total']} went unnoticed and unexplained: some checks cannot fail.")
-    ours = int(facts.get("harness_errors") or 0) or sum(r["cause"] == "harness" for r in records)
-    if ours:
-        problems.append(f"{ours} cells could not be asked through a fault of the harness itself.")
-    return problems
+def _by_framework(found: Sequence[ledger.Finding]) -> list[tuple[str, int, int, list[tuple[str, int]]]]:
+    """Framework, findings, those that stand in its newest version, and what is wrong in how many."""
+    names = Counter(f.framework for f in found)
+    listed = []
+    for framework, count in names.most_common():
+        mine = [f for f in found if f.framework == framework]
+        kinds = Counter(f.kind for f in mine if not f.fixed)
+        listed.append((framework, count, sum(not f.fixed for f in mine), kinds.most_common(4)))
+    return listed

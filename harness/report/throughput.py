@@ -25,6 +25,7 @@ class Line:
     peak_share: float  # of the step
     backward_forward: float
     reference_ratio: float
+    reference_spread: tuple[float, float]  # of its fastest and its slowest round: what the same build does by itself
     tokens_s: float
     memory_bytes: float
     rounds: int
@@ -85,7 +86,7 @@ def _line(record: Record, column: ColumnHead, peak: float, reference: Record | N
     forward_s, step_s = median(record, "forward"), median(record, "step")
     step_flops_s, speed = _flops_s(record, "step"), record["speed"]
     return Line(
-        square=f"{row_of(record)}/{column.id}",
+        square=f"/c/{row_of(record)}/{column.id}",
         column=column,
         variant=str(record["variant"] or ""),
         status=str(record["status"]),
@@ -94,12 +95,29 @@ def _line(record: Record, column: ColumnHead, peak: float, reference: Record | N
         peak_share=_divide(step_flops_s, peak),
         backward_forward=_divide(step_s - forward_s, forward_s),
         reference_ratio=_divide(step_s, median(reference, "step")) if reference else math.nan,
+        reference_spread=_spread(record, reference),
         tokens_s=_divide(float(speed["tokens"] or math.nan), median(record, "step", "wall_s")),
         memory_bytes=float((speed.get("memory_bytes") or {}).get("step", math.nan)),
         rounds=len((speed["cpu_s"] or {}).get("step", ())),
         threads=int((record["environment"] or {}).get("threads") or 1),
         load=float(record["load"]),
     )
+
+
+def _spread(record: Record, reference: Record | None) -> tuple[float, float]:
+    rounds = (record["speed"]["cpu_s"] or {}).get("step") or [math.nan]
+    base = median(reference, "step") if reference else math.nan
+    return _divide(min(rounds), base), _divide(max(rounds), base)
+
+
+def shares(found: Iterable[Block]) -> dict[tuple[str, str], float]:
+    """(row, column) -> torch's step time by its own in the same run, of its default path where it is right: what a square's bar shows."""
+    known: dict[tuple[str, str], float] = {}
+    for block in found:
+        for line in block.lines:
+            if line.comparable and not line.variant and line.reference_ratio > 0:
+                known.setdefault((block.row, line.column.id), 1 / line.reference_ratio)
+    return known
 
 
 def median(record: Record, function: str, clock: str = "cpu_s") -> float:
