@@ -157,7 +157,7 @@ KEEP = (False, True)
 
 
 def zeros(takes):
-    """One example in three is of zeros alone: there a norm has a kink."""
+    """One example in three is of zeros alone: there a norm, and a deviation, have a kink."""
 
     def drawn(d):
         asked = takes(d)
@@ -168,7 +168,7 @@ def zeros(takes):
     return drawn
 
 
-EQUAL = ("rows", "rows", "rows")  # three in four of zeros, of equal numbers or of ties: where a deviation has a kink
+EQUAL = ("rows", "rows", "rows")  # three in four of zeros, of equal numbers or of ties
 
 CASE = Sweep(
     claim="Each reduction has the value and the gradient of its definition over any axes, at ties a subgradient, in any type's long sums.",
@@ -185,7 +185,7 @@ CASE = Sweep(
         "var": Op(forward=var, takes=reduction("finite spread", over="axes", long=True, correction=(1, 0), keepdims=KEEP), terms=reduced),
         "std": Op(
             forward=std,
-            takes=reduction("finite spread", over="axes", extra=EQUAL, long=True, correction=(1, 0), keepdims=KEEP),
+            takes=zeros(reduction("finite spread", over="axes", extra=EQUAL, long=True, correction=(1, 0), keepdims=KEEP)),
             roundings=6,
             terms=reduced,
         ),
