@@ -158,14 +158,17 @@ IDS = ((3,), (2,), (5,), (1,))
 
 
 def counted(takes):
-    """A long sum of ones in one column, and of random numbers in the next."""
+    """A long sum of ones in one column and of random numbers in the next; or of both in a vector, for which a framework may have another path."""
 
     def drawn(d):
         asked = takes(d)
-        v = asked.tensors["v"].copy()
+        x, at, v = (asked.tensors[name] for name in ("x", "ids", "v"))
         if v.shape[0] == LONG:
+            v = v.copy()
             v[:, ::2] = 1
-        return Asked(tensors={**asked.tensors, "v": v}, attributes=asked.attributes)
+            if d.least < 2 and d.choose(False, True):
+                x, at, v = x[:, 0], at if at.ndim == 1 else at[:, 0], np.where(np.arange(LONG) % 4 > 0, 1.0, v[:, 1])
+        return Asked(tensors={"x": x, "ids": at, "v": v}, attributes=asked.attributes)
 
     return drawn
 
