@@ -93,7 +93,9 @@ class Selection:
         return {(x.square, x.variant, b.dtype, b.mode, b.run): x for b in made for x in b.lines}
 
     def speed(self, found: Record) -> throughput.Line | None:
-        return self.speeds.get((f"{row_of(found)}/{found['column']}", str(found["variant"]), found["dtype"], found["mode"], found["run"]))
+        return self.speeds.get(
+            (f"/c/{row_of(found)}/{found['column']}", str(found["variant"]), found["dtype"], found["mode"], found["run"])
+        )
 
 
 def rate(found: Record) -> float | None:
