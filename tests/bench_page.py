@@ -72,7 +72,7 @@ def measured(squares: int, folder: Path) -> dict[str, float]:
         return found
     with page_browser.chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(page_browser.PATIENCE_MS)
         page.add_init_script(TABLE)
         page_browser.ready(page, path.as_uri())
         found["alive"] = page.evaluate("() => performance.now()") / 1000

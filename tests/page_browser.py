@@ -13,6 +13,7 @@ import synthetic
 from harness.report.render import render
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE_MS = 1000 * int(os.environ.get("PAGE_PATIENCE_S", "60"))  # a busy machine is no failure
 TRIGGER = '{"dtype": "float32", "tensors": {"x": {"shape": [2], "values": [0.5, 1.0]}}}'
 
 
@@ -30,7 +31,9 @@ def chromium():
 
     with sync_playwright() as play:
         # Root has no sandbox, and a container's /dev/shm is small.
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = play.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"], timeout=PATIENCE_MS
+        )
         yield browser
         browser.close()
 
@@ -62,5 +65,5 @@ def written(root: Path, *, cells: int = 900, change=lambda records: records, **o
 
 
 def ready(page, address: str) -> None:
-    page.goto(address, timeout=120_000)
-    page.wait_for_function("document.documentElement.dataset.ready === 'true'", timeout=120_000)
+    page.goto(address, timeout=PATIENCE_MS)
+    page.wait_for_function("document.documentElement.dataset.ready === 'true'", timeout=PATIENCE_MS)
