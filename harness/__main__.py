@@ -174,7 +174,13 @@ def repros(
     """A repro of every silent cell of the newest versions; goes on where a stopped run was."""
     from harness.repro import batch
 
-    lines = batch.run(CHOSEN["project"], columns=columns or ["newest"], keyword=keyword, warm=warm, cold_sample=cold_sample, fresh=fresh)
+    try:
+        lines = batch.run(
+            CHOSEN["project"], columns=columns or ["newest"], keyword=keyword, warm=warm, cold_sample=cold_sample, fresh=fresh
+        )
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on where it stopped", file=sys.stderr)
+        raise typer.Exit(int(Exit.INTERRUPTED)) from None
     ran, valid = sum(each["executed"] for each in lines), sum(each["valid"] for each in lines)
     print(f"{len(lines)} silent, {ran} executed, {valid} reproduced: {batch.file(CHOSEN['project'])}")
     raise typer.Exit(int(Exit.CLEAN if valid == len(lines) else Exit.NEW))

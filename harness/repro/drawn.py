@@ -12,7 +12,7 @@ from harness.cell import Cell
 from harness.errors import BadInput
 from harness.project import Project
 from harness.sweep import kept
-from harness.sweep.ask import _Asking
+from harness.sweep.ask import _Asking, _CannotAsk
 from harness.sweep.explore import explore
 from harness.sweep.op import Example
 
@@ -27,14 +27,17 @@ def again(project: Project, cell: Cell, check: Mapping[str, Any]) -> Example:
     assert cell.spec.op
     with Asker(project, run="repro") as asker:
         asking = _Asking(asker, cell, asker.environment(cell))
-        with kept.of(cell.spec, project.environments / "sweep"):
-            explored = explore(
-                cell.spec.op,
-                asking,
-                framework=cell.column.framework,
-                dtypes=cell.column.dtypes,
-                count=cell.column.examples[cell.mode == "compiled"],
-            )
+        try:
+            with kept.of(cell.spec, project.environments / "sweep"):
+                explored = explore(
+                    cell.spec.op,
+                    asking,
+                    framework=cell.column.framework,
+                    dtypes=cell.column.dtypes,
+                    count=cell.column.examples[cell.mode == "compiled"],
+                )
+        except _CannotAsk as cannot:
+            raise BadInput(f"it cannot be asked again: {cannot.verdict.message}", "the column, built", "python -m harness doctor") from None
     for found in explored.found:  # a later judge may have another word for the same failure
         if f"; {found.example.told()};" in f"; {check['note']}":
             return found.example
