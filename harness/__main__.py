@@ -17,13 +17,14 @@ from harness import build as builder
 from harness import cell as cells
 from harness import doctor as doctors
 from harness import pins, record
-from harness import summary as summaries
-from harness import verify as verifying
 from harness.bisect import command as bisecting
 from harness.bundle import command as bundling
 from harness.errors import EXIT_TABLE, BadInput, Exit, Failed
+from harness.export import command as exporting
 from harness.matrix import all_cells
+from harness.options import Columns, Keyword
 from harness.project import ROOT, Project
+from harness.repro import command as reproducing
 
 EPILOG = "Exit status of run: " + "; ".join(f"{int(code)} {text}" for code, text in EXIT_TABLE.items())
 app = typer.Typer(
@@ -35,10 +36,7 @@ app = typer.Typer(
 out = Console(soft_wrap=True)
 CHOSEN: dict[str, Project] = {"project": Project()}
 
-Columns = Annotated[list[str] | None, typer.Option("--columns", help="Column ids, shell patterns or tags; may be given more than once.")]
-Keyword = Annotated[str, typer.Option("-k", help="pytest's expression over cell names.")]
 Local = Annotated[list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")]
-Warm = Annotated[bool, typer.Option("--warm", help="Run in the column's own environment, not in a fresh one.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
@@ -145,48 +143,6 @@ def show(cell: str, column: Annotated[str, typer.Argument()] = "", baseline: Ann
 
 
 @app.command()
-def repro(
-    cell: str,
-    column: str,
-    to: Annotated[Path | None, typer.Option("--out", help="The folder to write; else one below results/latest/repros.")] = None,
-    warm: Warm = False,
-) -> None:
-    """Make a bad cell a folder that its framework's maintainer runs: `repro rms_norm_backward candle-0.11.1`; exit 1 where it does not reproduce."""
-    from harness.repro import one
-
-    project = CHOSEN["project"]
-    made = one.make(project, *one.find(project, cell, column), out=to, warm=warm)
-    print(f"{made.cell} {made.column}: {made.status} in {made.lines} lines and {made.seconds:.1f} s: {to or one.home(project) / made.slug}")
-    print(made.output.rstrip())
-    if not made.valid:
-        print(f"not kept as a repro: {made.reason}", file=sys.stderr)
-    raise typer.Exit(int(Exit.CLEAN if made.valid else Exit.NEW))
-
-
-@app.command()
-def repros(
-    columns: Columns = None,
-    keyword: Keyword = "",
-    warm: Warm = False,
-    cold_sample: Annotated[int, typer.Option(help="With --warm: so many in an environment of their own all the same.")] = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Also what an earlier run has made of the same answers.")] = False,
-) -> None:
-    """A repro of every silent cell of the newest versions; goes on where a stopped run was."""
-    from harness.repro import batch
-
-    try:
-        lines = batch.run(
-            CHOSEN["project"], columns=columns or ["newest"], keyword=keyword, warm=warm, cold_sample=cold_sample, fresh=fresh
-        )
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on where it stopped", file=sys.stderr)
-        raise typer.Exit(int(Exit.INTERRUPTED)) from None
-    ran, valid = sum(each["executed"] for each in lines), sum(each["valid"] for each in lines)
-    print(f"{len(lines)} silent, {ran} executed, {valid} reproduced: {batch.file(CHOSEN['project'])}")
-    raise typer.Exit(int(Exit.CLEAN if valid == len(lines) else Exit.NEW))
-
-
-@app.command()
 def report(publish: Annotated[bool, typer.Option("--publish", help="Make this the committed baseline and page.")] = False) -> None:
     """Draw the page from the latest records."""
     from harness.report import page
@@ -196,40 +152,13 @@ def report(publish: Annotated[bool, typer.Option("--publish", help="Make this th
 
 
 @app.command()
-def export(
-    name: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="csv, json, junit, sarif, openmetrics, annotations, summary, markdown, badge, atom.")
-    ] = "",
-    path: Annotated[Path | None, typer.Option("--out", help="Write there instead of to standard output.")] = None,
-    every: Annotated[Path | None, typer.Option("--all", metavar="DIR", help="Write every format into this folder.")] = None,
-    columns: Columns = None,
-    keyword: Keyword = "",
-    since: Annotated[str, typer.Option(help="`baseline`: only what is not as it says; a run's id: only what later runs measured.")] = "",
-    baseline: Annotated[bool, typer.Option("--baseline", help="The committed records instead of the latest run.")] = False,
-) -> None:
-    """The records for other programs: one format, or all of them into a folder (docs/exports.md)."""
-    from harness.export import gather, write
-
-    if every and (name or path):
-        raise BadInput("--all beside a format or --out", "one of them", "python -m harness export --all DIR")
-    chosen = None if every else write.one(name)
-    selection = gather.select(CHOSEN["project"], columns=columns or [], keyword=keyword, since=since, committed=baseline)
-    for line in selection.broken:
-        print(f"warning: {line}", file=sys.stderr)
-    if selection.stale:
-        print(f"warning: {selection.stale} records left out: their question has changed since", file=sys.stderr)
-    if chosen:
-        write.put(chosen.write(selection), path)
-    for file, size in write.everything(selection, every) if every else ():
-        print(f"{size:>10} bytes  {file}")
-
-
-@app.command()
 def summary(
     as_json: Json = False,
     latest: Annotated[bool, typer.Option("--latest", help="Count the latest run instead of the committed records.")] = False,
 ) -> None:
     """Counts from the committed records whose version is current."""
+    from harness import summary as summaries  # pandas and the sweep's sampler: a second that no other command needs
+
     project = CHOSEN["project"]
     counted = summaries.summary(project, folder=project.latest if latest else None)
     print(json.dumps(counted, indent=None if as_json else 1))
@@ -242,6 +171,8 @@ def verify(
 ) -> None:
     """Ask random committed cells again; exit 1 where status or values differ."""
     import random
+
+    from harness import verify as verifying
 
     chosen_seed = seed if seed is not None else random.SystemRandom().randrange(10**6)
     project = CHOSEN["project"]
@@ -292,8 +223,8 @@ def lock(columns: Columns = None) -> None:
         print(f"locked {builder.lock(project, column).name}")
 
 
-bisecting.register(app, CHOSEN)
-bundling.register(app, CHOSEN)
+for commands in (reproducing, bisecting, bundling, exporting):
+    commands.register(app, CHOSEN)
 
 
 def main() -> None:

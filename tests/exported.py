@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness import record
 from harness.export.gather import Selection
+from harness.record import row_of
 from harness.report import table
-from harness.report.table import row_of
 
 NASTY = [
     "\n",

@@ -36,7 +36,7 @@ def repro(tmp_path):
         "cell": CELL,
         "column": "fake-1.0",
         "status": "reproduced",
-        "exit": 1,
+        "code": 1,
         "seconds": 0.1,
         "lines": 5,
         "output": "dx: no gradient\n",
@@ -204,10 +204,10 @@ DEFECTS = [
     ("a repro without a run", lambda f: (f / "repro/repro.json").unlink(), "repro.json is missing"),
     (
         "a repro that does not reproduce",
-        lambda f: edit(f, "repro/repro.json", '{"status": "not-reproduced", "exit": 0}'),
+        lambda f: edit(f, "repro/repro.json", '{"status": "not-reproduced", "code": 0}'),
         "'not-reproduced'",
     ),
-    ("a repro that says it is gone", lambda f: edit(f, "repro/repro.json", '{"status": "reproduced", "exit": 0}'), "exit status 0"),
+    ("a repro that says it is gone", lambda f: edit(f, "repro/repro.json", '{"status": "reproduced", "code": 0}'), "exit status 0"),
     ("an edited repro", lambda f: edit(f, "repro/repro.py", "import sys; sys.exit(1)"), "not what was run"),
     ("a long address", lambda f: edit(f, "open.url", (f / "open.url").read_text().strip() + "x" * 9000), "bytes; wanted"),
     (
@@ -405,6 +405,6 @@ def test_cargos_tree_is_the_collector_of_a_crate(tmp_path, monkeypatch):
 def test_what_the_tracker_says_of_a_sweeps_operation():
     column = next(c for c in pins.read(Project().pins) if c.framework == "mlx")
     cells = question.read(Project(), "grad_index:embedding_outside").cells(Project(), column)
-    assert "undefined" in gather._tracker(cells[0])
+    assert "undefined" in cells[0].spec.tracker("mlx")
     cells = question.read(Project(), "grad_index:embedding").cells(Project(), column)
-    assert "undefined" not in gather._tracker(cells[0])
+    assert cells[0].spec.tracker("mlx").startswith("related: ")

@@ -21,7 +21,7 @@ from harness import record
 from harness.case import FAILURES
 from harness.export import atom, badge, document, github, junit, markdown, openmetrics, sarif, tidy
 from harness.export.gather import FINDING, rate
-from harness.report.table import row_of
+from harness.record import row_of
 from harness.verdict import BAD, EXECUTED, STATUSES
 
 SCHEMA = json.loads(document.SCHEMA.read_text())

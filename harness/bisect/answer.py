@@ -11,8 +11,8 @@ from typing import Any
 
 from harness import machine, verdict
 from harness.errors import CannotKeep
-from harness.project import Project
-from harness.record import Record
+from harness.project import Project, replace
+from harness.record import Record, fits
 
 SCHEMA = 1
 SCHEMA_FILE = Path(__file__).with_name("answer.schema.json")
@@ -55,12 +55,7 @@ def validate(answer: Answer) -> None:
     Raises:
         ValueError: it does not fit; the message names the field.
     """
-    import jsonschema
-
-    try:
-        jsonschema.validate(answer, json.loads(SCHEMA_FILE.read_text()))
-    except jsonschema.ValidationError as bad:
-        raise ValueError(f"{'.'.join(map(str, bad.absolute_path)) or 'answer'}: {bad.message}") from bad
+    fits(answer, SCHEMA_FILE, "answer")
 
 
 def write(file: Path, answer: Answer) -> None:
@@ -70,11 +65,9 @@ def write(file: Path, answer: Answer) -> None:
         CannotKeep: the folder cannot be written.
     """
     validate(answer)
-    part = file.with_suffix(".part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(answer, indent=1) + "\n")
-        os.replace(part, file)
+        replace(file, json.dumps(answer, indent=1) + "\n")
     except OSError as cannot:
         raise CannotKeep(
             f"cannot write {file}: {cannot.strerror or cannot}", "a writable results folder", "free the disk, then run again"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from harness import verdict
-from harness.bisect import question as questions
-from harness.bisect import run as running
-from harness.bisect.answer import Answer
 from harness.errors import Exit
 from harness.project import Project
+
+if TYPE_CHECKING:
+    from harness.bisect.answer import Answer
 
 out = Console(soft_wrap=True)
 
@@ -41,6 +41,9 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print the kept answer.")] = False,
     ) -> None:
         """Find the release that changed an answer; goes on where a stopped search was."""
+        from harness.bisect import question as questions
+        from harness.bisect import run as running
+
         project = chosen["project"]
         options = running.Options(
             first=first,

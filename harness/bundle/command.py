@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from harness.bundle import check, gather, write
 from harness.errors import BadInput, Exit
 from harness.project import Project
 
@@ -26,6 +25,8 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
         checked: Annotated[Path | None, typer.Option("--check", help="A bundle: hold it against its project's form.")] = None,
     ) -> None:
         """Make the folder that a person files upstream from, and check it. Nothing is posted."""
+        from harness.bundle import gather, write
+
         if checked is not None:
             raise typer.Exit(int(_check(checked)))
         if not cells or len(cells) < 2:
@@ -48,6 +49,8 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
 
 
 def _check(folder: Path) -> Exit:
+    from harness.bundle import check
+
     found = check.problems(folder)
     for problem in found:
         print(f"  {problem}")

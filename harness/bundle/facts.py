@@ -51,7 +51,7 @@ class Repro:
 
     @property
     def exit(self) -> int | None:
-        code: int | None = self.said.get("exit", self.said.get("code"))
+        code: int | None = self.said.get("code")
         return code
 
 

@@ -32,11 +32,11 @@ def gather(project: Project, address: str, column: str, repro: Path | None = Non
     """
     (one,) = only(pins.select(pins.read(project.pins), [column]), column)
     asked = read_question(project, address)
-    records = _latest(project)
+    records = record.newest(project.baseline, project.latest, project.swept)
     cell, worst = _worst(asked, asked.cells(project, one), records, f"{address} {column}")
     same = [r for r in records if _same(r, cell)]
     mine = [r for r in same if r["framework"] == one.framework and _backend(project, r) == one.backend]
-    note = _tracker(cell)
+    note = cell.spec.tracker(one.framework)
     return Facts(
         project=project,
         cell=cell,
@@ -57,15 +57,6 @@ def only(columns: Sequence[Column], named: str) -> Sequence[Column]:
     if len(columns) != 1:
         raise BadInput(f"{named!r} names {len(columns)} columns", "one", "name one column, such as candle-0.11.1")
     return columns
-
-
-def _latest(project: Project) -> list[Record]:
-    found: dict[record.Key, Record] = {}
-    for folder in (project.baseline, project.latest, project.swept):
-        for r in record.read_folder(folder)[0]:
-            if record.key(r) not in found or r["at"] >= found[record.key(r)]["at"]:
-                found[record.key(r)] = r
-    return list(found.values())
 
 
 def _worst(asked: Question, cells: list[Cell], records: list[Record], named: str) -> tuple[Cell, Record]:
@@ -147,11 +138,6 @@ def _bisect(project: Project, asked: Question, cell: Cell, column: Column) -> An
     return None
 
 
-def _tracker(cell: Cell) -> str:
-    tracker, framework = cell.spec.case.tracker, cell.column.framework
-    return tracker.get(f"{framework} {cell.spec.item}" if cell.spec.op else framework, "")
-
-
 def _repro(project: Project, r: Record, given: Path | None) -> Repro:
     """The repro of the cell: given, or the one that `repro` left among the latest results."""
     folders = [given] if given else sorted(p.parent for p in (project.latest / "repros").glob("*/repro.json"))
@@ -161,10 +147,7 @@ def _repro(project: Project, r: Record, given: Path | None) -> Repro:
             said = json.loads((folder / "repro.json").read_text())
         except (OSError, ValueError):
             continue
-        if given or (
-            said.get("cell") in (address, record.address(r))
-            and r["column"] in (said.get("column"), said.get("cell", "").rpartition(" ")[2])
-        ):
+        if given or (said.get("cell"), said.get("column")) == (address, r["column"]):
             main = next((p for p in (folder / "repro.py", folder / "src" / "main.rs") if p.is_file()), None)
             if main:
                 return Repro(folder=folder, said=said, main=main)

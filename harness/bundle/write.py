@@ -24,7 +24,7 @@ from harness.bundle.form import LIMIT_BYTES, TEMPLATES, Field, Form
 SCHEMA = 1
 NOTE = "note"  # the one section of human.md where a form does not ask for a person's words
 SECTION = re.compile(r"^## +(?P<name>\S+) *$", re.MULTILINE)
-COPIED = ("repro.py", "Cargo.toml", "Cargo.lock", "README.md", "requirements.txt")
+COPIED = ("repro.py", "Cargo.toml", "Cargo.lock")
 DOCUMENTS = ("expected_actual.md", "versions.md", "duplicates.md", "policy.md")
 
 

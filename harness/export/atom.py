@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from harness import record
 from harness.export import clean
-from harness.export.gather import Selection, command
+from harness.export.gather import Selection
 from harness.record import Record
 
 ATOM = "http://www.w3.org/2005/Atom"
@@ -39,7 +39,7 @@ def _entry(feed: ET.Element, selection: Selection, found: Record) -> None:
     _add(entry, "updated", str(found["at"]))
     ET.SubElement(entry, _tag("category"), term=selection.failure(found))
     ET.SubElement(entry, _tag("category"), term=clean.text(found["column"]))
-    told = [selection.claim(found), str(found["message"]), selection.tracker(found), command(found)]
+    told = [selection.claim(found), str(found["message"]), selection.tracker(found), record.command(found)]
     _add(entry, "content", "\n\n".join(clean.line(part, 1_000) for part in told if part)).set("type", "text")
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-REPLACEMENT = 0xFFFD
-# Control characters become their pictures (ESC is shown as one sign): no format can hold NUL, and a reader sees that something was there.
-PICTURES = {c: 0x2400 + c for c in range(0x20) if chr(c) not in "\t\n"} | {0x7F: 0x2421}
-# What XML, UTF-8 or a reader's eye cannot take: C1 controls, halves of surrogate pairs, noncharacters, and what turns the direction of text.
-UNFIT = dict.fromkeys(
-    [*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF, *range(0x202A, 0x202F), *range(0x2066, 0x206A)], REPLACEMENT
-)
+from harness.report.packed import VISIBLE
+
+# As on the page: a control character becomes its picture, and what turns the direction of text or is half of a character the replacement character. XML
+# cannot hold these two either.
+UNFIT = dict.fromkeys((0xFFFE, 0xFFFF), 0xFFFD)
 SEPARATORS = {0x2028: 0x0A, 0x2029: 0x0A}  # some readers end a line there
-TABLE = PICTURES | UNFIT | SEPARATORS
+TABLE = VISIBLE | UNFIT | SEPARATORS
 
 
 def text(value: object) -> str:

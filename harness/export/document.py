@@ -8,11 +8,10 @@ from typing import Any
 
 from harness import record
 from harness.export import clean
-from harness.export.gather import Selection, command, rate
+from harness.export.gather import Selection, rate
 from harness.export.place import place
 from harness.project import platform_name
-from harness.record import Record
-from harness.report.table import row_of
+from harness.record import Record, row_of
 from harness.verdict import STATUSES
 
 VERSION = 1  # raised where a reader of the version before would misread; a new optional field does not raise it
@@ -59,7 +58,7 @@ def _cell(selection: Selection, found: Record, environments: dict[str, int]) -> 
         **{k: found[k] for k in SOURCE},
         "line": place(selection.root, found).line,
         "tracker": selection.tracker(found),
-        "command": command(found),
+        "command": record.command(found),
         "log": found["log"],
         "run": found["run"],
         "at": found["at"],

@@ -10,20 +10,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from _pytest.mark.expression import Expression  # -k means here what it means to `run`; pytest has no public name for it
-
 from harness import pins, record, summary, verdict
 from harness.case import Spec
 from harness.errors import BadInput
+from harness.keyword import matcher
 from harness.matrix import all_cells
 from harness.project import Project
-from harness.record import Key, Record
+from harness.record import Key, Record, row_of
 from harness.report import table, throughput
 from harness.report.evidence import baseline_of
-from harness.report.table import ColumnHead, row_of
+from harness.report.evidence import rate as counted_of
+from harness.report.table import ColumnHead
 
 RUN = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4}")
-COUNTED = re.compile(r"fails (\d+) of (\d+)")
 FINDING = (*verdict.BAD, "loud")  # what a list of findings shows: what is wrong, and what was refused
 
 
@@ -61,10 +60,9 @@ class Selection:
         return spec.claim if spec else ""
 
     def tracker(self, found: Record) -> str:
-        """The upstream link and note of its framework, an operation's own first; nothing where none is known."""
+        """The upstream link and note of its framework; nothing where none is known."""
         spec = self.specs.get(row_of(found))
-        known = spec.case.tracker if spec else {}
-        return known.get(f"{found['framework']} {found['item']}", known.get(str(found["framework"]), ""))
+        return spec.tracker(str(found["framework"])) if spec else ""
 
     @cached_property
     def gone(self) -> list[Record]:
@@ -87,32 +85,24 @@ class Selection:
         return {s: statuses[s] for s in verdict.STATUSES}
 
     @cached_property
-    def speeds(self) -> dict[tuple[str, str, str, str, str], throughput.Line]:
-        """(square, variant, dtype, mode, run) -> what the page's table of speeds says of it."""
+    def speeds(self) -> dict[tuple[str, ...], throughput.Line]:
+        """(row, column, variant, dtype, mode, run) -> what the page's table of speeds says of it."""
         made = throughput.blocks(self.everything, self.columns)
-        return {(x.square, x.variant, b.dtype, b.mode, b.run): x for b in made for x in b.lines}
+        return {(b.row, x.column.id, x.variant, b.dtype, b.mode, b.run): x for b in made for x in b.lines}
 
     def speed(self, found: Record) -> throughput.Line | None:
-        return self.speeds.get(
-            (f"/c/{row_of(found)}/{found['column']}", str(found["variant"]), found["dtype"], found["mode"], found["run"])
-        )
+        return self.speeds.get((row_of(found), *(str(found[k] or "") for k in ("column", "variant", "dtype", "mode", "run"))))
 
 
 def rate(found: Record) -> float | None:
     """How often a cell fails when it is asked; None where it was not asked or refused. Only an `unstable` cell lies between 0 and 1."""
     status = found["status"]
     if status == "unstable":
-        counted = COUNTED.search(str(found["message"]))
-        return int(counted[1]) / int(counted[2]) if counted and int(counted[2]) else None
+        counted = counted_of(found)
+        return counted[0] / counted[1] if counted else None
     if status not in verdict.EXECUTED or status == "loud":
         return None
     return float(status in verdict.BAD)
-
-
-def command(found: Record) -> str:
-    """What asks a cell again."""
-    session = f"-s sweep -- --columns {found['column']}" if found["dtype"] == "all" else f'-s "cells({found["column"]})" --'
-    return f'python3 noxfile.py {session} -k "{row_of(found)}"'
 
 
 def select(project: Project, *, columns: Sequence[str] = (), keyword: str = "", since: str = "", committed: bool = False) -> Selection:
@@ -170,18 +160,10 @@ def _filter(project: Project, known: Sequence[str], columns: Sequence[str], keyw
         if not hits:
             raise BadInput(f"no records of column {pattern!r}", f"one of: {', '.join(sorted(set(known)))}", "name one of these")
         ids |= hits
-    try:
-        expression = Expression.compile(keyword) if keyword else None
-    except SyntaxError as bad:
-        raise BadInput(f"-k {keyword!r}: {bad}", "words joined by and, or, not", 'for example: -k "rms_norm and not compiled"') from None
+    fits = matcher(keyword)
 
     def chosen(found: Record) -> bool:
-        name = record.address(found).replace(" ", "-").lower()
-
-        def matches(word: str, /, **_: str | int | bool | None) -> bool:
-            return word.lower() in name
-
-        return (not ids or found["column"] in ids) and (expression is None or expression.evaluate(matches))
+        return (not ids or found["column"] in ids) and fits(record.address(found))
 
     return chosen
 

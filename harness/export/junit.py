@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from harness import record
 from harness.export import clean
-from harness.export.gather import Selection, command, rate
+from harness.export.gather import Selection, rate
 from harness.export.place import place
 from harness.record import Record
 from harness.verdict import BAD, EXECUTED
@@ -76,7 +76,7 @@ def _told(found: Record) -> str:
     """The failed checks with their numbers, and what asks the cell again."""
     failed = [c for c in found["checks"] if not c["holds"]]
     lines = [f"{c['check']}: got {c['got']}, want {c['want']}" + (f"; {c['note']}" if c["note"] else "") for c in failed]
-    return "\n".join(clean.line(line, 1_000) for line in [*lines, command(found)])
+    return "\n".join(clean.line(line, 1_000) for line in [*lines, record.command(found)])
 
 
 def _properties(parent: ET.Element, facts: Mapping[str, object]) -> None:

@@ -6,8 +6,8 @@ import re
 
 from harness.export import clean
 from harness.export.gather import Selection
-from harness.record import Record
-from harness.report.table import fold, row_of
+from harness.record import Record, row_of
+from harness.report.table import fold
 
 QUIET = ("ok", "absent", "untested")
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from harness import record, source
 from harness.case import FAILURES
 from harness.export import clean
-from harness.export.gather import FINDING, Selection, command
+from harness.export.gather import FINDING, Selection
 from harness.export.place import place
 from harness.record import Record
 from harness.verdict import STATUSES
@@ -59,7 +59,7 @@ def _rule(failure: str) -> dict[str, Any]:
 
 def _result(selection: Selection, found: Record, state: str) -> dict[str, Any]:
     where, address = place(selection.root, found), record.address(found)
-    spoken = f"{address}: {found['status']}: {clean.line(found['message'])}. Asked again by: {command(found)}"
+    spoken = f"{address}: {found['status']}: {clean.line(found['message'])}. Asked again by: {record.command(found)}"
     uri = {"uri": quote(where.file), "uriBaseId": "SRCROOT"}
     physical = {"artifactLocation": uri, "region": {"startLine": where.line}}
     known = {"claim": selection.claim(found), "tracker": selection.tracker(found)}

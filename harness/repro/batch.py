@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -13,10 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness import pins, record
 from harness.cell import Cell
+from harness.keyword import matcher
 from harness.matrix import all_cells
-from harness.project import Project
+from harness.project import Project, replace
 from harness.record import Record
-from harness.repro import one
+from harness.repro import one, stamp
 
 LISTED = ("cell", "column", "asked", "status", "check", "lines", "seconds", "executed", "valid", "warm", "reason", "slug")
 Line = dict[str, Any]
@@ -26,19 +26,14 @@ def chosen(project: Project, columns: list[str], keyword: str) -> list[tuple[Cel
     """Of each silent pair (case or item, column) the record that a repro is made of.
 
     Raises:
-        BadInput: no such column.
+        BadInput: no such column, or a keyword that cannot be read.
     """
     wanted = pins.select(pins.read(project.pins), columns)
     cells = {c.key: c for c in all_cells(project, wanted)}
     silent = [r for r in one.records(project) if r["status"] == "silent" and record.key(r) in cells]
-    pairs = [(cells[record.key(r)], r) for r in one.worst(silent)]
-    return [(c, r) for c, r in sorted(pairs, key=lambda pair: (pair[0].column.id, pair[0].address)) if named(keyword, c.id)]
-
-
-def named(keyword: str, name: str) -> bool:
-    """Whether a cell's name fits words that are joined by `and`, each with or without a `not` before it."""
-    words = [word.strip() for word in keyword.split(" and ") if word.strip()]
-    return all((word.removeprefix("not ") not in name) if word.startswith("not ") else word in name for word in words)
+    fits = matcher(keyword)
+    pairs = [(cells[record.key(r)], r) for r in one.worst(silent) if fits(record.address(r))]
+    return sorted(pairs, key=lambda pair: (pair[0].column.id, pair[0].address))
 
 
 def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_sample: int = 0, fresh: bool = False) -> list[Line]:
@@ -71,10 +66,8 @@ def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_
 
 def done(project: Project, cell: Cell, r: Record, *, cold: bool) -> Line | None:
     """What an earlier run made of the same answer; what could not be run is tried again."""
-    from harness.repro.stamp import slug_of
-
     try:
-        made = one.Outcome(**json.loads((one.home(project) / slug_of(cell) / "repro.json").read_text()))
+        made = one.Outcome(**json.loads((one.home(project) / stamp.slug_of(cell) / "repro.json").read_text()))
     except (OSError, ValueError, TypeError):
         return None
     if made.asked != r["asked"] or made.status == "cannot" or (cold and made.warm):
@@ -90,11 +83,11 @@ def file(project: Project) -> Path:
     return project.results / "repros.jsonl"
 
 
-def listed(project: Project, path: Path | None = None) -> list[Line]:
+def listed(project: Project) -> list[Line]:
     """What was made so far; a line that is none is left out."""
     found: list[Line] = []
     try:
-        text = (path or file(project)).read_text()
+        text = file(project).read_text(errors="replace")
     except OSError:
         return found
     for each in text.splitlines():
@@ -111,9 +104,7 @@ def write(project: Project, lines: Iterable[Line]) -> None:
     """All of them, at once: a run that is stopped loses none."""
     path = file(project)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text("".join(json.dumps(each) + "\n" for each in sorted(lines, key=lambda each: (each["column"], each["cell"]))))
-    os.replace(part, path)
+    replace(path, "".join(json.dumps(each) + "\n" for each in sorted(lines, key=lambda each: (each["column"], each["cell"]))))
 
 
 def counted(project: Project, records: list[Record]) -> dict[str, int]:

@@ -16,13 +16,12 @@ from pathlib import Path
 
 from harness import cargo
 from harness import environment as environments
+from harness.build import UV
 from harness.errors import CannotBuild
 from harness.pins import Column
 from harness.project import Project
-from harness.sessions import uv_path
 
 LIMIT_S = 60.0  # of a run, without what it takes to make its environment
-BUILD_S = 1800.0  # of a build, whose first one compiles the framework
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "UV_CACHE_DIR", "LD_LIBRARY_PATH")
 
 
@@ -62,10 +61,9 @@ def python(project: Project, column: Column, *, warm: bool) -> Iterator[Path]:
         return
     folder = Path(tempfile.mkdtemp(prefix="silentbench-repro-"))
     try:
-        venv, uv = folder / "venv", os.environ.get("UV", uv_path())
-        lock = project.locks / column.lock
-        _uv([uv, "venv", "--quiet", "--python", column.python, str(venv)])
-        _uv([uv, "pip", "sync", "--quiet", "--python", str(venv / "bin" / "python"), "--require-hashes", str(lock)])
+        venv, lock = folder / "venv", project.locks / column.lock
+        _uv([UV, "venv", "--quiet", "--python", column.python, str(venv)])
+        _uv([UV, "pip", "sync", "--quiet", "--python", str(venv / "bin" / "python"), "--require-hashes", str(lock)])
         yield venv / "bin" / "python"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -90,20 +88,13 @@ def build(project: Project, column: Column, folder: Path) -> Path:
     target = project.environments.resolve() / "repro" / column.id
     target.mkdir(parents=True, exist_ok=True)
     env = cargo.environment(target)
-    argv = ["cargo", "build", "--release", "--locked", "--quiet"]
-    try:
-        done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, errors="replace", check=False, timeout=BUILD_S)
-    except FileNotFoundError:
-        raise CannotBuild("toolchain", "no cargo on PATH", "a Rust toolchain", "install Rust (https://rustup.rs)") from None
+    cargo.version("cargo", env)
+    done = cargo.run(["cargo", "build", "--release", "--locked", "--quiet"], folder, env)
     if done.returncode:
-        raise CannotBuild("build", first_error(done.stderr), "a bundle that compiles", "see the log", done.stderr[-4000:])
+        raise cargo.fault(done)
     name = re.search(r'\[\[bin\]\]\s*name = "([^"]+)"', (folder / "Cargo.toml").read_text())
     assert name
     return target / "release" / name[1]
-
-
-def first_error(log: str) -> str:
-    return next((line.strip() for line in log.splitlines() if line.startswith("error")), log.strip()[-200:])
 
 
 def _timed(argv: list[str], folder: Path, *, warm: bool) -> Ran:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from gradarbiter.core import Array
 MOST_LINES = 60  # that a maintainer reads
 NUMBER = r"-?(?:[\d.]+(?:e-?\d+)?|nan|inf|None|f64::\w+)"
 DATA = re.compile(rf"{NUMBER}(?:[\],\[ ]+{NUMBER}){{3,}}")  # a line that carries a tensor's numbers
-RUST = {"i": "i64", "b": "i64", "u": "i64", "f": "f64"}
 
 
 def lines(text: str) -> int:
@@ -45,15 +43,10 @@ def rust(value: float) -> str:
 
 def rust_list(values: Array) -> str:
     """All numbers of a tensor as the elements of a `vec!`."""
-    kind = RUST[values.dtype.kind]
-    return _listed(values, rust, kind)
-
-
-def _listed(values: Array, write: Callable[[float], str], kind: str) -> str:
     flat = values.ravel().tolist()
     if constant(values):
-        return f"{write(flat[0])}{'_' if kind == 'i64' else ''}{kind if kind == 'i64' else ''}; {len(flat)}"
-    return ", ".join(write(v) for v in flat)
+        return f"{rust(flat[0])}{'' if values.dtype.kind == 'f' else '_i64'}; {len(flat)}"
+    return ", ".join(rust(v) for v in flat)
 
 
 def _special(value: float, nan: str, infinity: str) -> str:

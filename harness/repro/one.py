@@ -18,7 +18,6 @@ from harness.record import Record
 from harness.repro import accept, execute, literals, question, stamp
 from harness.repro.question import Question
 
-BAD = ("silent", "crash", "hang", "unstable", "loud")
 SHOWN = ("silent", "unstable", "loud")  # what a bundle can show so far
 
 
@@ -83,12 +82,7 @@ def _matches(address: str, r: Record) -> bool:
 
 def records(project: Project) -> list[Record]:
     """The latest of every cell: committed, then those of later runs."""
-    found: dict[record.Key, Record] = {}
-    for folder in (project.baseline, project.latest, project.swept):
-        for r in record.read_folder(folder)[0]:
-            if record.key(r) not in found or r["at"] >= found[record.key(r)]["at"]:
-                found[record.key(r)] = r
-    return list(found.values())
+    return record.newest(project.baseline, project.latest, project.swept)
 
 
 def make(project: Project, cell: Cell, r: Record, *, out: Path | None = None, warm: bool = False) -> Outcome:
@@ -138,7 +132,7 @@ def _example(project: Project, cell: Cell, check: Mapping[str, Any]) -> Any:
 
 def _tried(project: Project, asked: Question, *, out: Path | None, warm: bool) -> Outcome:
     made = stamp.files(project, asked)
-    folder = out or home(project) / stamp.slug(asked)
+    folder = out or home(project) / stamp.slug_of(asked.cell)
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in made.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

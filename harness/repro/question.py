@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,6 @@ class Question:
     failing: tuple[Failing, ...]
     example: Example | None = None
     gradient: bool = True
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def dtype(self) -> str:

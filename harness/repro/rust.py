@@ -56,10 +56,10 @@ def _rendered(jinja: jinja2.Environment, template: str, given: Mapping[str, Any]
 
 
 def _manifest(column: Column, binary: str) -> str:
-    features = f", default-features = false, features = {json.dumps(list(column.features))}" if column.features else ""
-    wanted = "".join(f'{crate} = {{ version = "={column.version}"{features} }}\n' for crate in column.crates)
-    if not features:
-        wanted = "".join(f'{crate} = "={column.version}"\n' for crate in column.crates)
+    pin = f'"={column.version}"'
+    if column.features:
+        pin = f"{{ version = {pin}, default-features = false, features = {json.dumps(list(column.features))} }}"
+    wanted = "".join(f"{crate} = {pin}\n" for crate in column.crates)
     return (
         '[package]\nname = "repro"\nversion = "0.0.0"\nedition = "2021"\npublish = false\n\n'
         f'[[bin]]\nname = "{binary}"\npath = "src/main.rs"\n\n[dependencies]\n{wanted}\n'

@@ -198,8 +198,7 @@ def _told(question: Question) -> str:
     said = [f"Claim: {spec.claim}." if not spec.claim.endswith(".") else f"Claim: {spec.claim}"]
     said.append(f"Found: {'; '.join(found)}{more}.")
     said.append(f"Cell: {cell.address} {cell.column.id}; the reference is float64 NumPy: cases/{spec.id}/case.py of silentbench.")
-    link = spec.case.tracker.get(f"{cell.column.framework} {spec.item}" if spec.op else cell.column.framework)
-    if link:
+    if link := spec.tracker(cell.column.framework):
         said.append(f"Upstream: {link}")
     return "\n".join(said)
 
@@ -216,10 +215,6 @@ def _origin(question: Question, *, whole: bool) -> str:
     assert cell.file
     part = "all of" if whole else f"`{cell.function}` of"
     return f"{part} cases/{cell.spec.id}/{cell.file.path.name}, sha256 {environment.sha256(cell.file.path)[:16]}"
-
-
-def slug(question: Question) -> str:
-    return slug_of(question.cell)
 
 
 def slug_of(cell: Cell) -> str:
