@@ -15,7 +15,7 @@ from harness.errors import CannotBuild
 from harness.pins import Column
 from harness.project import Project
 from harness.repro import literals
-from harness.repro.question import Output, Question
+from harness.repro.question import TOTAL, Output, Question
 from harness.source import digest
 
 CANDLE = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
@@ -155,7 +155,8 @@ def _output(output: Output, swept: bool) -> dict[str, Any]:
         assert not np.isnan(want[output.known]).any()
         want = np.where(output.known, want, np.nan)
     if swept:
-        expression = "Some(&y)" if output.name == "y" else f"grads.get(&{output.name[1:]})"
+        of = output.name.removeprefix(TOTAL)
+        expression = "Some(&y)" if of == "y" else f"grads.get(&{of[1:]})"
         if output.name.endswith(" afterwards"):
             expression = f"Some(&{output.name.partition(' ')[0]})"
     else:

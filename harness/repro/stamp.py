@@ -20,12 +20,12 @@ from harness.errors import BadInput
 from harness.pins import Column
 from harness.project import Project
 from harness.repro import cut, literals
-from harness.repro.question import Output, Question
+from harness.repro.question import TOTAL, Output, Question
 from harness.repro.rust import rust_files
 from harness.sweep.judge import KINDS
 
 TEMPLATES = Path(__file__).with_name("templates")
-LONGEST = 2000  # numbers that stand in a file, of one tensor
+LONGEST = 8000  # numbers that stand in a file, of one tensor
 
 
 def jinja() -> jinja2.Environment:
@@ -83,6 +83,7 @@ def context(question: Question) -> dict[str, Any]:
         "compiled": cell.mode == "compiled",
         "loud": any(f.kind == "loud" for f in question.failing),
         "normwise": any(o.normwise for o in question.outputs),
+        "total": TOTAL if any(o.name.startswith(TOTAL) for o in question.outputs) else "",
         "floats": example.floats if example else [],
         "views": [
             {"name": name, "layout": layout, "shape": list(example.asked.tensors[name].shape)}
@@ -103,13 +104,14 @@ def python(question: Question) -> str:
         tensor(name, question.tensors[name], str(given[name].dtype), leaf=leaf and name in made["floats"]) for name in question.tensors
     ]
     names = ", ".join(question.tensors)
-    outputs = [_output(o, bool(example)) for o in question.outputs]
+    outputs = [_output(o, bool(example), leaf=leaf) for o in question.outputs]
     text: str = (
         jinja()
         .get_template("python.j2")
         .render(
             **made,
             requires_python=_interpreter(question.cell.column),
+            one_thread=question.one_thread,
             dependencies=json.dumps(dependencies(question.cell.column, made["imports"])),
             tensors=tensors,
             upstream=tensor("upstream", example.upstream, question.dtype, leaf=False) if example and question.gradient else None,
@@ -141,13 +143,15 @@ def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]
     }
 
 
-def _output(output: Output, swept: bool) -> dict[str, Any]:
+def _output(output: Output, swept: bool, *, leaf: bool) -> dict[str, Any]:
     want = np.asarray(output.want, dtype=np.float64)
     shown: Any = (
         np.where(output.known, want.astype(object), np.full(want.shape, None)) if output.known is not None and output.partial else want
     )
     atol = output.atol if isinstance(output.atol, float) else np.asarray(output.atol).tolist()
-    plain = output.name.partition(" ")[0]
+    plain = output.name.removeprefix(TOTAL).partition(" ")[0]
+    if leaf and plain.startswith("d"):
+        plain = f"{plain[1:]}.grad"
     return {
         "name": output.name,
         "expression": plain if swept else f'out.get("{output.name}")',
