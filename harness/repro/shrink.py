@@ -18,6 +18,8 @@ from harness.sweep.ask import _Asking, _finding
 from harness.sweep.explore import Explored, Found
 from harness.sweep.op import Example
 
+Cut = Callable[[Array], Array]
+
 ENOUGH = 1000  # numbers in all, that need not be fewer
 ASKED = 30  # times, at most
 
@@ -26,14 +28,14 @@ def numbers(tensors: Mapping[str, Array]) -> int:
     return sum(value.size for value in tensors.values())
 
 
-def shorter(tensors: Mapping[str, Array]) -> Iterator[Callable[[Array], Array]]:
+def shorter(tensors: Mapping[str, Array]) -> Iterator[Cut]:
     """Ways to cut: each axis of one size, in all tensors at once, to a half of it or three quarters; the longest first."""
     for size in sorted({n for value in tensors.values() for n in value.shape if n >= 8}, reverse=True):
         for kept in (size // 2, 3 * size // 4):
             yield _to(size, kept)
 
 
-def _to(size: int, kept: int) -> Callable[[Array], Array]:
+def _to(size: int, kept: int) -> Cut:
     def cut(value: Array) -> Array:
         made = value[tuple(slice(kept) if n == size else slice(None) for n in value.shape)]
         if value.dtype.kind in "iu" and value.size and kept <= value.max() < size:
@@ -43,10 +45,10 @@ def _to(size: int, kept: int) -> Callable[[Array], Array]:
     return cut
 
 
-def _least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array], Callable[[Array], Array]], bool]) -> None:
+def least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array], Cut], bool], enough: int = ENOUGH) -> None:
     """Cut as long as it fails and something is to be gained."""
     tensors, left, going = dict(start), ASKED, True
-    while going and numbers(tensors) > ENOUGH:
+    while going and numbers(tensors) > enough:
         going = False
         for cut in shorter(tensors):
             made = {name: cut(value) for name, value in tensors.items()}
@@ -62,7 +64,7 @@ def of_case(project: Project, cell: Cell, r: Record) -> tuple[Cell, Record]:
     best, want = (cell, r), _failing(r)
     with Asker(project, run="repro") as asker:
 
-        def fails(made: Mapping[str, Array], _: Callable[[Array], Array]) -> bool:
+        def fails(made: Mapping[str, Array], _: Cut) -> bool:
             nonlocal best
             smaller = dataclasses.replace(cell, spec=dataclasses.replace(cell.spec, inputs=lambda _: made))
             try:
@@ -77,7 +79,7 @@ def of_case(project: Project, cell: Cell, r: Record) -> tuple[Cell, Record]:
             best = smaller, {**r, "checks": answer["checks"], "message": answer["message"]}
             return True
 
-        _least(cell.spec.tensors, fails)
+        least(cell.spec.tensors, fails)
     return best
 
 
@@ -94,7 +96,7 @@ def of_example(project: Project, cell: Cell, check: Mapping[str, Any], example: 
     with Asker(project, run="repro") as asker:
         asking = _Asking(asker, cell, asker.environment(cell))
 
-        def fails(made: Mapping[str, Array], cut: Callable[[Array], Array]) -> bool:
+        def fails(made: Mapping[str, Array], cut: Cut) -> bool:
             nonlocal best
             asked = dataclasses.replace(best[1].asked, tensors=made)
             try:
@@ -114,5 +116,5 @@ def of_example(project: Project, cell: Cell, check: Mapping[str, Any], example: 
                     return True
             return False
 
-        _least(example.asked.tensors, fails)
+        least(example.asked.tensors, fails)
     return best

@@ -129,7 +129,7 @@ def python(question: Question) -> str:
 
 def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]:
     """One input as a template writes it."""
-    constant = literals.constant(value)
+    constant = literals.constant(value) or not value.size  # nested lists do not say the shape of what is empty
     plain = value.astype(np.float64) if value.dtype.kind == "f" else value
     return {
         "name": name,
@@ -138,8 +138,7 @@ def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]
         "shape": tuple(value.shape),
         "shape_list": list(value.shape),
         "constant": constant,
-        "literal": literals.python(plain.ravel()[0].item() if constant else plain.tolist()),
-        "reshape": f".reshape({tuple(value.shape)})" if value.size == 0 else "",
+        "literal": literals.python(plain.ravel()[:1].sum().item() if constant else plain.tolist()),
     }
 
 
