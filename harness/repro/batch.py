@@ -41,14 +41,14 @@ def chosen(project: Project, columns: list[str], keyword: str, known: list[Recor
 
 
 def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_sample: int = 0, fresh: bool = False) -> list[Line]:
-    """Make what is not there yet, and a bundle of each that reproduces; of a run with ``warm``, ``cold_sample`` in an environment of their own all the same.
+    """Make what is not there yet, and a bundle of each that reproduces; of a run with ``warm``, ``cold_sample`` of each column in an environment of their own.
 
     Raises:
         BadInput: no such column.
     """
     known = one.records(project)
     pairs = chosen(project, columns, keyword, known)
-    cold = {c.id for c, _ in Random(0).sample(pairs, min(cold_sample, len(pairs)))} if warm else set()  # noqa: S311  the same in every run
+    cold = _sample(pairs, cold_sample) if warm else set()
     kept = {line["slug"]: line for line in listed(project)}
     lines: list[Line] = []
     bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -71,6 +71,14 @@ def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_
             write(project, kept.values())
             progress.advance(task)
     return lines
+
+
+def _sample(pairs: list[tuple[Cell, Record]], count: int) -> set[str]:
+    """Of each column ``count`` cells, the same in every run."""
+    of: dict[str, list[str]] = {}
+    for cell, _ in pairs:
+        of.setdefault(cell.column.id, []).append(cell.id)
+    return {one for column, ids in of.items() for one in Random(column).sample(ids, min(count, len(ids)))}  # noqa: S311  no secret
 
 
 def done(project: Project, cell: Cell, r: Record, *, cold: bool) -> Line | None:

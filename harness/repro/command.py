@@ -42,7 +42,7 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
         columns: Columns = None,
         keyword: Keyword = "",
         warm: Warm = False,
-        cold_sample: Annotated[int, typer.Option(help="With --warm: so many in an environment of their own all the same.")] = 0,
+        cold_sample: Annotated[int, typer.Option(help="With --warm: so many of each column in an environment of their own.")] = 0,
         fresh: Annotated[bool, typer.Option("--fresh", help="Also what an earlier run has made of the same answers.")] = False,
     ) -> None:
         """A repro and a bundle of every silent cell of the newest versions; goes on where a stopped run was."""
