@@ -30,7 +30,7 @@ def numbers(tensors: Mapping[str, Array]) -> int:
 
 def shorter(tensors: Mapping[str, Array]) -> Iterator[Cut]:
     """Ways to cut: each axis of one size, in all tensors at once, to a half of it or three quarters; the longest first."""
-    for size in sorted({n for value in tensors.values() for n in value.shape if n >= 8}, reverse=True):
+    for size in sorted({n for value in tensors.values() for n in value.shape if n > 1}, reverse=True):
         for kept in (size // 2, 3 * size // 4):
             yield _to(size, kept)
 
@@ -45,7 +45,7 @@ def _to(size: int, kept: int) -> Cut:
     return cut
 
 
-def least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array], Cut], bool], enough: int = ENOUGH) -> None:
+def least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array]], bool], enough: int = ENOUGH) -> None:
     """Cut as long as it fails and something is to be gained."""
     tensors, left, going = dict(start), ASKED, True
     while going and numbers(tensors) > enough:
@@ -54,7 +54,7 @@ def least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array], Cut]
             made = {name: cut(value) for name, value in tensors.items()}
             if left and numbers(made) < numbers(tensors):
                 left -= 1
-                if fails(made, cut):
+                if fails(made):
                     tensors, going = made, True
                     break
 
@@ -64,7 +64,7 @@ def of_case(project: Project, cell: Cell, r: Record) -> tuple[Cell, Record]:
     best, want = (cell, r), _failing(r)
     with Asker(project, run="repro") as asker:
 
-        def fails(made: Mapping[str, Array], _: Cut) -> bool:
+        def fails(made: Mapping[str, Array]) -> bool:
             nonlocal best
             smaller = dataclasses.replace(cell, spec=dataclasses.replace(cell.spec, inputs=lambda _: made))
             try:
@@ -96,14 +96,14 @@ def of_example(project: Project, cell: Cell, check: Mapping[str, Any], example: 
     with Asker(project, run="repro") as asker:
         asking = _Asking(asker, cell, asker.environment(cell))
 
-        def fails(made: Mapping[str, Array], cut: Cut) -> bool:
+        def fails(made: Mapping[str, Array]) -> bool:
             nonlocal best
             asked = dataclasses.replace(best[1].asked, tensors=made)
             try:
                 shape = np.shape(op.forward(**made, **asked.attributes))
             except Exception:  # noqa: BLE001  a definition refuses what does not fit, in any way
                 return False
-            upstream = cut(best[1].upstream)
+            upstream = best[1].upstream[tuple(map(slice, shape))] if len(shape) == best[1].upstream.ndim else best[1].upstream
             if upstream.shape != shape:
                 return False
             smaller = dataclasses.replace(best[1], asked=asked, upstream=upstream)
