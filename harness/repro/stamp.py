@@ -105,25 +105,28 @@ def python(question: Question) -> str:
     ]
     names = ", ".join(question.tensors)
     outputs = [_output(o, bool(example), leaf=leaf) for o in question.outputs]
-    text: str = (
-        jinja()
-        .get_template("python.j2")
-        .render(
-            **made,
-            requires_python=_interpreter(question.cell.column),
-            one_thread=question.one_thread,
-            dependencies=json.dumps(dependencies(question.cell.column, made["imports"])),
-            tensors=tensors,
-            upstream=tensor("upstream", example.upstream, question.dtype, leaf=False) if example and question.gradient else None,
-            names=names if example else ", ".join(f"{n}={n}" for n in question.tensors),
-            call=f"{question.cell.function}({_arguments(question)})" if example else "",
-            outputs=outputs,
-            special=any(word in str(t["literal"]) for t in tensors for word in ("nan", "inf"))
-            or any(word in o["want"] for o in outputs for word in ("nan", "inf")),
-            several=any(o["atol"].startswith("[") for o in outputs),
-            partial=any("None" in o["want"] for o in outputs),
-        )
-    )
+    given_to = {
+        **made,
+        "requires_python": _interpreter(question.cell.column),
+        "one_thread": question.one_thread,
+        "dependencies": json.dumps(dependencies(question.cell.column, made["imports"])),
+        "tensors": tensors,
+        "upstream": tensor("upstream", example.upstream, question.dtype, leaf=False) if example and question.gradient else None,
+        "names": names if example else ", ".join(f"{n}={n}" for n in question.tensors),
+        "call": f"{question.cell.function}({_arguments(question)})" if example else "",
+        "outputs": outputs,
+        "special": any(word in str(t["literal"]) for t in tensors for word in ("nan", "inf"))
+        or any(word in o["want"] for o in outputs for word in ("nan", "inf")),
+        "several": any(o["atol"].startswith("[") for o in outputs),
+        "partial": any("None" in o["want"] for o in outputs),
+    }
+    template = jinja().get_template("python.j2")
+    text = template.render(**given_to, compact=False)
+    brought = any(d.startswith("numpy==") for d in json.loads(given_to["dependencies"]))
+    if literals.lines(text) > literals.MOST_LINES and brought and not (made["total"] or made["normwise"]):
+        text = template.render(
+            **{**given_to, "imports": [*made["imports"], "import numpy as np"]}, compact=True
+        )  # what compares is shorter
     return re.sub(r"\n{4,}", "\n\n\n", text)
 
 
