@@ -16,4 +16,5 @@ def view(buffer, layout, shape):
 def gradients(function, floats, upstream):
     y = function(**floats)
     found = y.gradient(*floats.values(), gradient=upstream)
-    return {"y": y, **{f"d{name}": gradient for name, gradient in zip(floats, found, strict=True)}}
+    # What is made of constants alone stays a graph through realize(), and can raise when it is read.
+    return {"y": y.contiguous(), **{f"d{name}": gradient.contiguous() for name, gradient in zip(floats, found, strict=True)}}
