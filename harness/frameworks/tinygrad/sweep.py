@@ -2,7 +2,9 @@
 
 WHOLE = True  # a TinyJit replays what it recorded: a gradient asked outside of it would find no graph
 
-READ = ["scalars"]  # what is made of constants alone stays a graph through realize(), and may raise when it is read: here, where it is asked
+READ = [
+    "scalars"
+]  # what is made of constants alone stays a graph through realize(), and may raise when it is read: here, where it is asked
 
 
 def view(buffer, layout, shape):
