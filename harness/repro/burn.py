@@ -116,4 +116,4 @@ def _at_ranks(text: str, tensors: list[dict[str, Any]]) -> list[int]:
             found.add(next(t["rank"] for t in tensors if t["name"] == named[1]))
         else:
             found.update(RANKS)
-    return sorted(found) or list(RANKS)
+    return sorted(found) or sorted({t["rank"] for t in tensors})

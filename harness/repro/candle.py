@@ -14,8 +14,8 @@ from harness.repro.question import Output, Question
 DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 
 
-def told(question: Question, text: str) -> dict[str, Any]:
-    """``text`` is the function and its imports."""
+def told(question: Question, _text: str) -> dict[str, Any]:
+    """What no other framework is told so."""
     example = question.example
     floats = {name for name, value in question.tensors.items() if value.dtype.kind == "f"}
     leaves = floats if question.gradient else set()

@@ -53,7 +53,7 @@ def pruned(text: str, crates: tuple[str, ...]) -> str:
     left = Counter(name for name, _ in kept)
 
     def short(match: re.Match[str]) -> str:
-        name, version = named(match[1])
+        name = named(match[1])[0]
         return match[0] if left[name] > 1 or " " not in match[1] else f' "{name}",'
 
     wanted = "".join(f' "{crate}",\n' for crate in sorted(crates))
