@@ -10,13 +10,14 @@ import numpy as np
 from gradarbiter.core import Array
 
 MOST_LINES = 60  # that a maintainer reads
+BLANK = ("", "//!")  # between two paragraphs
 NUMBER = r"-?(?:[\d.]+(?:e-?\d+)?|nan|inf|None|f64::\w+)"
 DATA = re.compile(rf"{NUMBER}(?:[\],\[ ]+{NUMBER}){{3,}}")  # a line that carries a tensor's numbers
 
 
 def lines(text: str) -> int:
     """Lines of a file that a person reads: neither blank ones nor those that carry data."""
-    return sum(bool(line.strip()) and not DATA.search(line) for line in text.splitlines())
+    return sum(line.strip() not in BLANK and not DATA.search(line) for line in text.splitlines())
 
 
 def constant(values: Array) -> bool:

@@ -213,6 +213,7 @@ def _said(name: str, got: float | str, want: float | str, place: str) -> str:
     if name == "":
         return str(got)
     plain = [f"{v:.7g}" if isinstance(v, float) else v for v in (got, want)]
+    plain = plain if plain[0] != plain[1] else [repr(got), repr(want)]  # they differ further on
     return f"{name}{place} is {plain[0]}, wanted {plain[1]}"
 
 
