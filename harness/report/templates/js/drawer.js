@@ -21,11 +21,9 @@ function follow() {
   if (row < 0) {
     close();
     if (path) say(`nothing on this page has the address ${path}`);
-    else if (S.q && document.activeElement !== $("find") && arrived) $("matrix").scrollIntoView();
+    else if ((S.q || S.a) && !$("find").closest(".tools").contains(document.activeElement)) $("matrix").scrollIntoView();
   } else open(row, column);
-  arrived = true;
 }
-let arrived = false;
 
 async function open(r, c) {
   const turn = ++drawing, drawer = $("drawer"), row = D.rows[r];
