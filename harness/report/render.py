@@ -28,9 +28,6 @@ from harness.verdict import STATUSES
 
 TEMPLATES = Path(__file__).parent / "templates"
 OPEN_ROWS = 8  # a group with more rows starts folded
-DRAWN_ROWS = (
-    24  # a group with more rows is drawn by the script from the index when it is unfolded; without a script its findings stand in words
-)
 SCRIPTS = ("base.js", "query.js", "matrix.js", "drawer.js", "evidence.js", "pick.js", "ledger.js", "keys.js", "export.js", "start.js")
 
 
@@ -110,7 +107,6 @@ def render(
         cases=cases,
         tallies={c.id: top.tallies(c, heads) for c in cases if c.grouped},
         open_rows=OPEN_ROWS,
-        drawn_rows=DRAWN_ROWS,
         has_baseline=bool(baseline),
         changes=changes,
         change_counts=Counter(c for s in found for c in s.changes),

@@ -56,6 +56,7 @@ function close() {
 }
 // The square in the table, its group unfolded and its column shown; null where a filter leaves it out.
 function reveal(r, c) {
+  settle();
   const b = bodies.find((x) => x.rows.includes(r));
   const column = document.querySelector(`#grid thead [data-k="${c}"]`);
   if (column && !seen.has(c) && column.className && !hits) {

@@ -1,6 +1,6 @@
 // The table: what a filter leaves, groups that are drawn when they are unfolded, and which columns are to be seen.
 const SHEET = new CSSStyleSheet();
-const AT_ONCE = 60; // rows of long groups that a filter unfolds, all groups together: the others say how many match
+const AT_ONCE = 30; // rows of long groups that a filter unfolds, all groups together: the others say how many match
 const PAGE = 40; // rows of a long group that are drawn at a time
 let bodies = [];
 let hits = null; // row -> columns, of the last filter; null where nothing is asked
@@ -68,7 +68,8 @@ function dim(b) {
   const a = S.a && S.b ? D.column.get(S.a) : undefined, other = D.column.get(S.b);
   for (const [r, tr] of b.trs) {
     const pale = hits && asked.squares ? new Set(hits[r]) : null;
-    for (const td of tr.cells) if (td.dataset.k) td.classList.toggle("pale", pale !== null && !pale.has(Number(td.dataset.k)));
+    if (pale || tr.pale) for (const td of tr.cells) if (td.dataset.k && seen.has(Number(td.dataset.k))) td.classList.toggle("pale", pale !== null && !pale.has(Number(td.dataset.k)));
+    tr.pale = pale !== null;
     let tag = tr.cells[0].querySelector(".went");
     const word = a === undefined ? "" : compared(D.rows[r], a, other);
     if (word && !tag) tr.cells[0].append((tag = el("span", { class: "went tag" })));
@@ -94,8 +95,11 @@ function show() {
   draw();
   tell(comparing, a, b);
 }
+// What a filter leaves is drawn a screen at a time: the first frame has what the reader sees, the next all of it.
+const SCREEN = 30;
+let rest = 0;
 function draw() {
-  let budget = AT_ONCE, heading = null, under = 0;
+  let budget = AT_ONCE, heading = null, under = 0, above = 0;
   for (const b of bodies) {
     if (b.heading) {
       if (heading) heading.body.hidden = !under;
@@ -105,6 +109,8 @@ function draw() {
     const found = hits ? b.rows.filter((r) => hits[r].length) : b.rows;
     under += found.length;
     b.body.hidden = !found.length;
+    b.body.classList.toggle("later", above > SCREEN && found.length > 0);
+    above += found.length && (b.group ? 1 + Math.min(found.length, b.long ? 3 : 99) : 1);
     if (b.group) {
       b.all = false;
       b.limit = PAGE;
@@ -120,6 +126,13 @@ function draw() {
     if (found.length) unfold(b);
   }
   if (heading) heading.body.hidden = !under;
+  cancelAnimationFrame(rest);
+  rest = requestAnimationFrame(() => {
+    rest = requestAnimationFrame(settle);
+  });
+}
+function settle() {
+  for (const body of document.querySelectorAll("#grid .later")) body.classList.remove("later");
 }
 function tell(comparing, a, b) {
   let text = asked.problem;
