@@ -1,4 +1,4 @@
-"""The command line: python -m harness list | run | show | report | summary | verify | doctor | build | lock."""
+"""The command line: python -m harness list | run | show | repro | bisect | bundle | report | export | summary | verify | doctor | build | lock."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from harness import build as builder
 from harness import cell as cells
 from harness import doctor as doctors
 from harness import pins, record
-from harness import summary as summaries
-from harness import verify as verifying
+from harness.bisect import command as bisecting
+from harness.bundle import command as bundling
 from harness.errors import EXIT_TABLE, BadInput, Exit, Failed
+from harness.export import command as exporting
 from harness.matrix import all_cells
+from harness.options import Columns, Keyword
 from harness.project import ROOT, Project
+from harness.repro import command as reproducing
 
 EPILOG = "Exit status of run: " + "; ".join(f"{int(code)} {text}" for code, text in EXIT_TABLE.items())
 app = typer.Typer(
@@ -33,8 +36,6 @@ app = typer.Typer(
 out = Console(soft_wrap=True)
 CHOSEN: dict[str, Project] = {"project": Project()}
 
-Columns = Annotated[list[str] | None, typer.Option("--columns", help="Column ids, shell patterns or tags; may be given more than once.")]
-Keyword = Annotated[str, typer.Option("-k", help="pytest's expression over cell names.")]
 Local = Annotated[list[str] | None, typer.Option("--local", help="FRAMEWORK=PATH: a column built from your own checkout or wheel.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
@@ -156,6 +157,8 @@ def summary(
     latest: Annotated[bool, typer.Option("--latest", help="Count the latest run instead of the committed records.")] = False,
 ) -> None:
     """Counts from the committed records whose version is current."""
+    from harness import summary as summaries  # pandas and the sweep's sampler: a second that no other command needs
+
     project = CHOSEN["project"]
     counted = summaries.summary(project, folder=project.latest if latest else None)
     print(json.dumps(counted, indent=None if as_json else 1))
@@ -168,6 +171,8 @@ def verify(
 ) -> None:
     """Ask random committed cells again; exit 1 where status or values differ."""
     import random
+
+    from harness import verify as verifying
 
     chosen_seed = seed if seed is not None else random.SystemRandom().randrange(10**6)
     project = CHOSEN["project"]
@@ -216,6 +221,10 @@ def lock(columns: Columns = None) -> None:
     project = CHOSEN["project"]
     for column in pins.select(pins.read(project.pins), columns or []):
         print(f"locked {builder.lock(project, column).name}")
+
+
+for commands in (reproducing, bisecting, bundling, exporting):
+    commands.register(app, CHOSEN)
 
 
 def main() -> None:

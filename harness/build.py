@@ -8,14 +8,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from harness import cell, environment
+from harness import cell, environment, sessions
 from harness.case import Spec
 from harness.environment import Environment
 from harness.errors import BadInput, CannotBuild
 from harness.pins import Column
 from harness.project import Project
 
-UV = os.environ.get("UV", "uv")  # noxfile.py names the one it brought
+UV = os.environ.get("UV") or sessions.uv_path()  # noxfile.py names the one it brought
 
 
 def build(project: Project, column: Column, specs: list[Spec], *, venv: Path | None = None, backend: str = "") -> Environment:

@@ -192,6 +192,10 @@ class Spec:
     def row(self) -> str:
         return f"{self.id}:{self.item}" if self.item else self.id
 
+    def tracker(self, framework: str) -> str:
+        """What was found in a framework's tracker, for this very operation where it is one of a sweep; nothing where nobody looked."""
+        return self.case.tracker.get(f"{framework} {self.item}" if self.op else framework, "")
+
     @cached_property
     def tensors(self) -> dict[str, Array]:
         """The inputs in float64 (whole numbers stay int64); the same on every machine and in every run."""

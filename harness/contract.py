@@ -6,6 +6,7 @@ import dataclasses
 import importlib.util
 import sys
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -75,17 +76,21 @@ def _swept(sweep: Sweep, folder: Path) -> list[Spec]:
 
 def _trackers(folder: Path) -> dict[str, str]:
     """What was found in the trackers for the operations of one family, by "FRAMEWORK OPERATION": one file has all, framework by framework."""
-    path = folder.parent / TRACKERS
+    return _listed(folder.parent / TRACKERS).get(folder.name, {})
+
+
+@lru_cache
+def _listed(path: Path) -> dict[str, dict[str, str]]:
+    """The notes by case: every family of operations asks for its own."""
+    by_case: dict[str, dict[str, str]] = {}
     try:
-        listed = tomllib.loads(path.read_text()) if path.exists() else {}
-        return {
-            f"{framework} {name.removeprefix(f'{folder.name}:')}": text
-            for framework, rows in listed.items()
-            for name, text in rows.items()
-            if name.startswith(f"{folder.name}:")
-        }
+        for framework, rows in (tomllib.loads(path.read_text()) if path.exists() else {}).items():
+            for name, text in rows.items():
+                case, _, operation = name.partition(":")
+                by_case.setdefault(case, {})[f"{framework} {operation}"] = text
     except (tomllib.TOMLDecodeError, AttributeError) as bad:
         raise BadInput(f"{TRACKERS}: {bad}", '[FRAMEWORK] and lines of "CASE:OPERATION" = "link and note"', "correct it") from bad
+    return by_case
 
 
 def _none(*_: object, **__: object) -> dict[str, Array]:

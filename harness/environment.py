@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.errors import CannotBuild, Cause
 from harness.pins import Column
-from harness.project import Project
+from harness.project import Project, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +49,7 @@ def manifest(project: Project, column: Column) -> Path:
 def write(project: Project, environment: Environment, column: Column) -> None:
     path = manifest(project, column)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(asdict(environment), indent=1) + "\n")
-    os.replace(part, path)
+    replace(path, json.dumps(asdict(environment), indent=1) + "\n")
 
 
 def read(project: Project, column: Column) -> Environment:

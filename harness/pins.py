@@ -181,3 +181,25 @@ def local_column(columns: list[Column], text: str) -> Column:
     newest = ([c for c in mine if "newest" in c.tags] or mine)[-1]
     source = _package(Path(path), framework) if newest.source else ""
     return dataclasses.replace(newest, local=str(Path(path).resolve()), source=source, tags=(framework, "local"))
+
+
+def unpinned(pins: Path, framework: str, version: str, backend: str = "") -> Column:
+    """The column of any released version: with the options of the nearest pinned version that is not later, or of the oldest one.
+
+    Raises:
+        BadInput: the framework has no pin with that backend, or is a folder of this repository.
+    """
+    tables = tomllib.loads(pins.read_text())
+    table = tables.get(framework, {"source": ""})
+    lines = {line.partition(" ")[0]: options for line, options in table.get("versions", {}).items() if line.partition(" ")[2] == backend}
+    if "source" in table or not lines:
+        known = ", ".join(sorted(name for name, t in tables.items() if "source" not in t))
+        found = f"{framework} {backend}".strip()
+        raise BadInput(
+            f"framework {found!r}", f"a released framework with a pin: {known}", "name one of these, and a backend that is pinned"
+        )
+    earlier = [v for v in lines if release_key(v) <= release_key(version)]
+    nearest = max(earlier, key=release_key) if earlier else min(lines, key=release_key)
+    options = {k: v for k, v in lines[nearest].items() if k != "tags"}
+    (column,) = _versions(pins, framework, {**table, "versions": {f"{version} {backend}".strip(): options}})
+    return dataclasses.replace(column, tags=(framework, "bisect"))

@@ -56,6 +56,13 @@ class Project:
         return self.root / "results" / "baseline" / platform_name()
 
 
+def replace(path: Path, text: str) -> None:
+    """Put a file with this text in the place of what was there, at once: a kill leaves the old one."""
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
 def platform_name() -> str:
     """The folder of a baseline: kernel and machine, e.g. ``linux-x86_64``."""
     return f"{platform.system().lower()}-{platform.machine()}"

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from harness.case import SWEPT
 from harness.errors import CannotKeep
+from harness.project import replace
 
 SCHEMA = 1
 SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
@@ -28,9 +30,20 @@ def key(record: Record) -> Key:
     return (record["case"], record["item"], record["variant"], record["dtype"], record["mode"], record["column"])
 
 
+def row_of(record: Mapping[str, Any]) -> str:
+    return f"{record['case']}:{record['item']}" if record["item"] else str(record["case"])
+
+
 def address(record: Record) -> str:
-    item, variant = (f":{record['item']}" if record["item"] else ""), (f"/{record['variant']}" if record["variant"] else "")
-    return f"{record['case']}{item}{variant}@{record['dtype']}{'+compiled' if record['mode'] == 'compiled' else ''} {record['column']}"
+    variant = f"/{record['variant']}" if record["variant"] else ""
+    return f"{row_of(record)}{variant}@{record['dtype']}{'+compiled' if record['mode'] == 'compiled' else ''} {record['column']}"
+
+
+def command(record: Mapping[str, Any]) -> str:
+    """What asks a record's row of its column again."""
+    column = record["column"]
+    session = f"-s sweep -- --columns {column}" if record["dtype"] == SWEPT else f'-s "cells({column})" --'
+    return f'python3 noxfile.py {session} -k "{row_of(record)}"'
 
 
 def plain(value: Any) -> Any:
@@ -96,12 +109,24 @@ def validate(record: Record) -> None:
     Raises:
         ValueError: it does not fit; the message names the field.
     """
+    try:
+        fits(record, SCHEMA_FILE, "record")
+    except ValueError as bad:
+        raise ValueError(f"{address(record)}: {bad}") from bad
+
+
+def fits(value: dict[str, Any], schema: Path, what: str) -> None:
+    """Hold a value against a JSON Schema.
+
+    Raises:
+        ValueError: it does not fit; the message names the field, or ``what`` it is where the whole is wrong.
+    """
     import jsonschema
 
     try:
-        jsonschema.validate(record, json.loads(SCHEMA_FILE.read_text()))
+        jsonschema.validate(value, json.loads(schema.read_text()))
     except jsonschema.ValidationError as bad:
-        raise ValueError(f"{address(record)}: {'.'.join(map(str, bad.absolute_path)) or 'record'}: {bad.message}") from bad
+        raise ValueError(f"{'.'.join(map(str, bad.absolute_path)) or what}: {bad.message}") from bad
 
 
 def read_folder(folder: Path) -> tuple[list[Record], list[BadLine]]:
@@ -115,6 +140,15 @@ def read_folder(folder: Path) -> tuple[list[Record], list[BadLine]]:
             records.pop(key(record), None)
             records[key(record)] = record
     return list(records.values()), bad
+
+
+def newest(*folders: Path) -> list[Record]:
+    """The newest record of each cell, of all that the folders have."""
+    found: dict[Key, Record] = {}
+    for record in (r for folder in folders for r in read_folder(folder)[0]):
+        if key(record) not in found or record["at"] >= found[key(record)]["at"]:
+            found[key(record)] = record
+    return list(found.values())
 
 
 def write_folder(folder: Path, records: Iterable[Record]) -> None:
@@ -235,9 +269,7 @@ class Store:
         return state if isinstance(state, dict) else {}
 
     def _write_state(self, state: dict[str, Any]) -> None:
-        part = self.folder / "run.json.part"
-        part.write_text(json.dumps(state, indent=1) + "\n")
-        os.replace(part, self.folder / "run.json")
+        replace(self.folder / "run.json", json.dumps(state, indent=1) + "\n")
 
 
 def _now() -> str:

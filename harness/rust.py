@@ -15,7 +15,7 @@ from pathlib import Path
 from harness import cargo, cell, rustc
 from harness.errors import CannotBuild
 from harness.pins import Column
-from harness.project import ROOT, Project
+from harness.project import ROOT, Project, replace
 from harness.source import digest
 
 OWN_CRATES = 'libc = "0.2"\nsafetensors = "0.8"\nserde_json = "1"\n'  # of protocol.rs and the glue; the lock says which exactly
@@ -108,8 +108,7 @@ def build(project: Project, column: Column, files: Sequence[RustFile], *, local:
         "cut": crate.cut,
         "dropped": {key: dataclasses.asdict(dropped) for key, dropped in crate.dropped.items()},
     }
-    memory.with_suffix(".part").write_text(json.dumps(left_out))
-    memory.with_suffix(".part").replace(memory)
+    replace(memory, json.dumps(left_out))
     binary = project.environments.resolve() / "target" / "release" / crate.binary
     _verify(binary, crate, files, sources)
     return Built(binary=binary, crates=crate.versions, dropped=crate.dropped, seconds=time.monotonic() - start, **tools)

@@ -14,6 +14,7 @@ from harness.matrix import all_cells
 from harness.project import Project
 from harness.record import Record
 from harness.report import blindspot, ledger
+from harness.repro import batch
 
 
 def current(cells: list[Cell], records: list[Record]) -> list[Record]:
@@ -56,6 +57,7 @@ def summary(project: Project, *, folder: Path | None = None) -> dict[str, Any]:
         "overhead": _overhead(project),
         "blindspot": blindspot.totals(project.root),
         "sweep": _swept(valid, specs),
+        "repros": batch.counted(project, valid),
     }
 
 

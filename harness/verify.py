@@ -53,7 +53,9 @@ def compare(old: Record, new: Record) -> Iterator[Difference]:
         a, b = before.get(check), after.get(check)
         if a is None or b is None or a["holds"] != b["holds"]:
             yield Difference(cell=name, what=check, committed=str(a and a["holds"]), now=str(b and b["holds"]))
-        elif not a["holds"] and not _near(a["got"], b["got"]):
+        elif (
+            not a["holds"] and check != "accepts" and not _near(a["got"], b["got"])
+        ):  # what lies outside of a tensor is another number each time
             yield Difference(cell=name, what=f"{check}: got", committed=str(a["got"]), now=str(b["got"]))
 
 

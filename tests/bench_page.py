@@ -1,8 +1,8 @@
 """What the page costs: size, CPU of drawing it, and the times of a real Chromium, for 5,000 and 20,000 squares: python -m tests.bench_page [SQUARES ...].
 
 Times are of one visit each, taken in the page: `table` until the whole table has been laid out and a frame was painted, `alive` until the keyboard
-and the filters work, a `filter` from its input until the frame after it, which has the rows on the screen, and `all its rows` until the last of them is drawn: the
-slowest of the queries, each the median of five. The bars are those of 5,000 squares.
+and the filters work, a `filter` from its input until the frame after it, which has the rows on the screen, and `all its rows` until the last of them is
+drawn: the slowest of the queries, each the median of five. The bars are those of 5,000 squares.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness import record
 from harness.project import Project
-from harness.report.table import row_of
+from harness.record import row_of
 from harness.verdict import BAD, EXECUTED
 
 LIST = Path(__file__).with_name("known_defects.toml")

@@ -17,6 +17,7 @@ import pytest
 import synthetic
 
 from harness.errors import BadInput
+from harness.record import row_of
 from harness.report import table, text, throughput
 from harness.report.render import TEMPLATES, render
 from harness.verdict import STATUSES
@@ -311,7 +312,7 @@ def test_the_index_says_what_the_records_say(run, blobs):
     for (row, *_), flat in zip(index["rows"], index["squares"], strict=True):
         for column, place in zip(flat[::2], flat[1::2], strict=True):
             status, _, _, kinds = index["types"][place]
-            mine = [r for r in run.records if table.row_of(r) == row and r["column"] == index["columns"][column]["id"]]
+            mine = [r for r in run.records if row_of(r) == row and r["column"] == index["columns"][column]["id"]]
             assert Counter(index["kinds"][k][3] for k in kinds) == Counter(r["status"] for r in mine)
             assert status == table.worst(r["status"] for r in mine)
 

@@ -174,13 +174,3 @@ def test_the_arithmetic_of_a_backward_is_that_of_its_step_less_the_forward(tmp_p
     assert block.arithmetic == pytest.approx((10.2 - 3.4) / 3.4)
     low, high = next(x.reference_spread for x in block.lines if x.column.id == "jax-0.10.2")
     assert low <= next(x.reference_ratio for x in block.lines if x.column.id == "jax-0.10.2") <= high
-
-
-# --------------------------------------------------------------------------------------------------------------- repros
-
-
-def test_repros_are_read_where_there_are_any_and_what_is_no_object_is_left_out(tmp_path):
-    assert render.repros(tmp_path) == []
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "repros.jsonl").write_bytes(b'{"case": "a", "path": "x"}\n[1]\n{torn\n\xff\n')
-    assert render.repros(tmp_path) == [{"case": "a", "path": "x"}]

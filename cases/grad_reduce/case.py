@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness.sweep.kinds import masks, reduced, reduction
-from harness.sweep.op import Op, Sweep
+from harness.sweep.op import Asked, Op, Sweep
 
 
 def total(x, axes, keepdims):
@@ -154,6 +154,22 @@ def _of_cosine(asked, dy):
 
 
 KEEP = (False, True)
+
+
+def zeros(takes):
+    """One example in three is of zeros alone: there a norm, and a deviation, have a kink."""
+
+    def drawn(d):
+        asked = takes(d)
+        if d.choose(False, False, True):
+            return Asked(tensors={name: np.zeros_like(value) for name, value in asked.tensors.items()}, attributes=asked.attributes)
+        return asked
+
+    return drawn
+
+
+EQUAL = ("rows", "rows", "rows")  # three in four of zeros, of equal numbers or of ties
+
 CASE = Sweep(
     claim="Each reduction has the value and the gradient of its definition over any axes, at ties a subgradient, in any type's long sums.",
     failure="wrong-gradient",
@@ -169,15 +185,27 @@ CASE = Sweep(
         "var": Op(forward=var, takes=reduction("finite spread", over="axes", long=True, correction=(1, 0), keepdims=KEEP), terms=reduced),
         "std": Op(
             forward=std,
-            takes=reduction("finite spread", over="axes", long=True, correction=(1, 0), keepdims=KEEP),
+            takes=zeros(reduction("finite spread", over="axes", extra=EQUAL, long=True, correction=(1, 0), keepdims=KEEP)),
             roundings=6,
             terms=reduced,
         ),
-        "norm_l1": Op(forward=norm_l1, takes=reduction(over="axes", long=True, keepdims=KEEP), terms=reduced),
-        "norm_l2": Op(forward=norm_l2, takes=reduction("finite spread", over="axes", long=True, keepdims=KEEP), roundings=6, terms=reduced),
-        "norm_l3": Op(forward=norm_l3, takes=reduction("finite spread", over="axes", long=True, keepdims=KEEP), roundings=8, terms=reduced),
-        "norm_linf": Op(forward=norm_linf, takes=reduction(over="axes", keepdims=KEEP)),
-        "normalize": Op(forward=normalize, takes=reduction("finite spread", long=True), roundings=6, terms=reduced, cancels=_of_normalize),
+        "norm_l1": Op(forward=norm_l1, takes=zeros(reduction(over="axes", long=True, keepdims=KEEP)), terms=reduced),
+        "norm_l2": Op(
+            forward=norm_l2,
+            takes=zeros(reduction("finite spread", over="axes", long=True, keepdims=KEEP)),
+            roundings=6,
+            terms=reduced,
+        ),
+        "norm_l3": Op(
+            forward=norm_l3,
+            takes=zeros(reduction("finite spread", over="axes", long=True, keepdims=KEEP)),
+            roundings=8,
+            terms=reduced,
+        ),
+        "norm_linf": Op(forward=norm_linf, takes=zeros(reduction(over="axes", keepdims=KEEP))),
+        "normalize": Op(
+            forward=normalize, takes=zeros(reduction("finite spread", long=True)), roundings=6, terms=reduced, cancels=_of_normalize
+        ),
         "cosine_similarity": Op(
             forward=cosine_similarity,
             takes=reduction("finite spread", names="ab", long=True),

@@ -13,7 +13,8 @@ from harness.sweep.indices import (
     rows,
     segments,
 )
-from harness.sweep.op import Op, Sweep
+from harness.sweep.kinds import LONG
+from harness.sweep.op import Asked, Op, Sweep
 from harness.sweep.products import longest
 
 JAX_AT = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"
@@ -155,13 +156,32 @@ def count(asked):
 FROM_ENDS = "negative ids count from the end; "
 IDS = ((3,), (2,), (5,), (1,))
 
+
+def counted(takes):
+    """A long sum of ones in one column and of random numbers in the next; or of both in a vector, for which a framework may have another path."""
+
+    def drawn(d):
+        asked = takes(d)
+        x, at, v = (asked.tensors[name] for name in ("x", "ids", "v"))
+        if v.shape[0] == LONG:
+            v = v.copy()
+            v[:, ::2] = 1
+            if d.least < 2 and d.choose(False, True):
+                x, at, v = x[:, 0], at if at.ndim == 1 else at[:, 0], np.where(np.arange(LONG) % 4 > 0, 1.0, v[:, 1])
+        return Asked(tensors={"x": x, "ids": at, "v": v}, attributes=asked.attributes)
+
+    return drawn
+
+
 CASE = Sweep(
     claim="Each operation that writes at ids has the value and the gradients of its definition, repeated ids add up, and what is no id is refused.",
     failure="wrong-gradient",
     items={
         "scatter": Op(forward=scatter, takes=along(smaller=True, unique=True, source=MOVED)),
         "put_along_axis": Op(forward=scatter, takes=along(unique=True, source=MOVED)),
-        "scatter_add": Op(forward=scatter_add, takes=along(smaller=True, source=SUMMED, long=True), terms=longest, roundings=ADDED),
+        "scatter_add": Op(
+            forward=scatter_add, takes=counted(along(smaller=True, source=SUMMED, long=True)), terms=longest, roundings=ADDED
+        ),
         "scatter_add_outside": Op(forward=scatter_add, takes=outside(along(source=SUMMED)), invalid=always),
         "scatter_prod": Op(
             forward=scatter_prod, takes=along(source=("grid", "normal", "zero"), include_self=(True, False)), roundings=2 * ADDED
@@ -170,7 +190,7 @@ CASE = Sweep(
         "scatter_max": Op(forward=scatter_max, takes=along(source=("grid", "normal", "ties"), include_self=(True, False))),
         "scatter_min": Op(forward=scatter_min, takes=along(source=("grid", "normal", "ties"), include_self=(True, False))),
         "rows_set": Op(forward=rows_set, takes=rows(unique=True, styles=MOVED)),
-        "rows_add": Op(forward=rows_add, takes=rows(long=True), terms=longest, roundings=ADDED),
+        "rows_add": Op(forward=rows_add, takes=counted(rows(long=True)), terms=longest, roundings=ADDED),
         "rows_add_outside": Op(
             forward=rows_add,
             takes=outside(rows(counts=(3, 2, 5, 1)), wraps=True),
@@ -179,7 +199,7 @@ CASE = Sweep(
         ),
         "rows_multiply": Op(forward=rows_multiply, takes=rows(styles=("grid", "normal", "zero")), roundings=2 * ADDED),
         "rows_max": Op(forward=rows_max, takes=rows(styles=("grid", "normal", "ties"))),
-        "index_add": Op(forward=index_add, takes=rows(anywhere=True, long=True), terms=longest, roundings=ADDED),
+        "index_add": Op(forward=index_add, takes=counted(rows(anywhere=True, long=True)), terms=longest, roundings=ADDED),
         "index_fill": Op(forward=index_fill, takes=picked(counts=IDS)),
         "index_put": Op(forward=index_put, takes=pairs(source=MOVED, unique=True)),
         "index_put_accumulate": Op(forward=index_put_accumulate, takes=pairs(source=SUMMED), roundings=ADDED),

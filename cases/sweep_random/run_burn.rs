@@ -61,7 +61,8 @@ fn statistics<B: Backend>(
     let (x, following) = (drawn(t, a, of), drawn(t, a, of));
     seed(t, a);
     let again = drawn(t, a, of);
-    let away: Vec<f64> = x.iter().map(|n| (n - mean(&x)).powi(2)).collect();
+    let middle = mean(&x);
+    let away: Vec<f64> = x.iter().map(|n| (n - middle).powi(2)).collect();
     let mut distinct = x.clone();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();

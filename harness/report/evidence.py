@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.case import FAILURES, SWEPT, Spec
-from harness.report.table import ColumnHead, Record, fold, key, row_of, worst
+from harness.record import row_of
+from harness.report.table import ColumnHead, Record, fold, key, worst
 from harness.verdict import BAD
 
 DRAWN_ROWS = 24  # a group with more rows is drawn by the script, when it is unfolded
@@ -143,11 +144,17 @@ class Evidence:
             column=column,
             status=status,
             fold=tuple(fold(records)),
-            change=next((c for c in ("new", "changed", "fixed") if c in changes), ""),
+            change=foremost(changes),
             rate=rate(next(r for r in records if r["status"] == status)),
             records=tuple(records),
             changes=changes,
         )
+
+
+def foremost(changes: Iterable[str]) -> str:
+    """Of the changes of several cells the one that a reader wants to know first."""
+    seen = set(changes)
+    return next((c for c in ("new", "changed", "fixed") if c in seen), "")
 
 
 def rate(record: Record) -> tuple[int, int] | None:

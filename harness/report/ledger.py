@@ -10,7 +10,9 @@ from typing import Any
 
 from harness.case import SWEPT, Spec
 from harness.pins import release_key
-from harness.report.table import Record, row_of
+from harness.project import replace
+from harness.record import command, row_of
+from harness.report.table import Record
 from harness.verdict import BAD, EXECUTED
 
 
@@ -41,16 +43,16 @@ class Finding:
 
 def findings(records: Iterable[Record], specs: Sequence[Spec]) -> list[Finding]:
     """Of every operation that is wrong in a version of a framework; those of the newest versions first."""
-    trackers = {spec.row: spec.case.tracker for spec in specs}
+    known = {spec.row: spec for spec in specs}
     rows: dict[tuple[str, str], dict[str, list[Record]]] = {}
     for record in records:
         if record["dtype"] == SWEPT and record["status"] in EXECUTED:
             rows.setdefault((row_of(record), str(record["framework"])), {}).setdefault(str(record["column"]), []).append(record)
-    made = [_finding(item, framework, columns, trackers.get(item, {})) for (item, framework), columns in rows.items()]
+    made = [_finding(item, framework, columns, known.get(item)) for (item, framework), columns in rows.items()]
     return sorted((f for f in made if f), key=lambda f: (bool(f.fixed), f.framework, f.item))
 
 
-def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], trackers: Mapping[str, str]) -> Finding | None:
+def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], spec: Spec | None) -> Finding | None:
     ordered = sorted(columns.values(), key=lambda of: release_key(str(of[0]["version"])))
     bad = [of for of in ordered if any(r["status"] in BAD for r in of)]
     if not bad:
@@ -61,7 +63,6 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], tra
     worst = next(
         (c for c in newest["checks"] if not c["holds"]), {"check": newest["status"], "got": "", "want": "", "note": newest["message"]}
     )
-    name = item.partition(":")[2]
     return Finding(
         item=item,
         framework=framework,
@@ -76,8 +77,8 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], tra
         want=worst["want"],
         example=str(worst["note"]),
         trigger=str(worst.get("trigger", "")),
-        tracker=trackers.get(f"{framework} {name}", "not looked up"),
-        command=f'python3 noxfile.py -s sweep -- --columns {newest["column"]} -k "{item}"',
+        tracker=(spec.tracker(framework) if spec else "") or "not looked up",
+        command=command(newest),
     )
 
 
@@ -89,10 +90,7 @@ def _kinds(records: Iterable[Record]) -> tuple[str, ...]:
 
 def write(path: Path, found: Iterable[Finding]) -> None:
     """One JSON line a finding."""
-    lines = [json.dumps(_plain(finding)) + "\n" for finding in found]
-    part = path.with_suffix(".part")
-    part.write_text("".join(lines))
-    part.replace(path)
+    replace(path, "".join(json.dumps(_plain(finding)) + "\n" for finding in found))
 
 
 def _plain(finding: Finding) -> dict[str, Any]:

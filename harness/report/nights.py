@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import record
+from harness.record import row_of
 from harness.report import throughput
-from harness.report.table import ColumnHead, Record, row_of, worst
+from harness.report.table import ColumnHead, Record, worst
 
 KEPT = 30  # points of a sparkline
 Name = tuple[str, str, str, str]  # row, column, variant, dtype

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from harness import cell, machine, pins, record, summary, verdict
 from harness.errors import BadInput
 from harness.matrix import all_cells
-from harness.project import Project, platform_name
+from harness.project import Project, platform_name, replace
 from harness.record import Record
 from harness.report import ledger, nights
 from harness.report.render import render
@@ -59,9 +58,7 @@ def write(project: Project, *, publish: bool) -> Path:
     path = project.root / "results" / "matrix.html" if publish else project.latest / "matrix.html"
     runs = nights.read(project.results / "nightly")
     drawn = render(records, baseline, specs, root=project.root, title_facts=facts, change=verdict.change, runs=runs)
-    part = path.with_suffix(".part")
-    part.write_text(drawn, encoding="utf-8")
-    os.replace(part, path)
+    replace(path, drawn)
     return path
 
 

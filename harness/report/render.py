@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ import jinja2
 from harness import pins, verdict
 from harness.case import FAILURES, Spec
 from harness.errors import BadInput
+from harness.project import Project
 from harness.report import blindspot, ledger, nights, plots, table, text, throughput, top
 from harness.report.evidence import Evidence, baseline_of
 from harness.report.packed import tidy
@@ -24,6 +24,7 @@ from harness.report.payload import payload, reasons
 from harness.report.ran import Ran
 from harness.report.table import ColumnHead, Record
 from harness.report.throughput import Block
+from harness.repro import batch
 from harness.verdict import STATUSES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -85,7 +86,7 @@ def render(
         "shares": [[row, column, round(share, 3)] for (row, column), share in shares.items()],
         "nights": nights.plain(history),
         "curves": _curves(blind),
-        "repros": repros(root),
+        "repros": [tidy(each) for each in batch.listed(Project(root))],
         "shown": [s.at for s in shown],
     }
     packed = payload(cases, heads, Ran(root=root), listed, more)
@@ -155,20 +156,6 @@ def _environment() -> jinja2.Environment:
 def anchor(name: str) -> str:
     """An element id from the name of a row or of a square: readable, and without the white space that an id cannot hold."""
     return "_".join(name.split())
-
-
-def repros(root: Path) -> list[dict[str, Any]]:
-    """The lines of results/repros.jsonl that are objects, as far as the page can show them; none where nobody made any."""
-    file = root / "results" / "repros.jsonl"
-    found = []
-    for line in file.read_text(errors="replace").splitlines() if file.is_file() else ():
-        try:
-            repro = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(repro, dict):
-            found.append(tidy(repro))
-    return found
 
 
 def _hash(content: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from harness.errors import BadInput
 from harness.pins import is_pre, release_key
+from harness.record import row_of
 from harness.verdict import EXECUTED, STATUSES
 
 Record = Mapping[str, Any]
@@ -40,10 +41,6 @@ DERIVED = ("row", "checks", "failed", "worst_ratio")
 def key(record: Record) -> tuple[str, ...]:
     """What makes two records answers to the same cell."""
     return tuple(str(record[k] or "") for k in CELL)
-
-
-def row_of(record: Record) -> str:
-    return f"{record['case']}:{record['item']}" if record["item"] else str(record["case"])
 
 
 def frame(records: Sequence[Record]) -> pd.DataFrame:

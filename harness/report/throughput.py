@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.report.table import ColumnHead, Record, row_of
+from harness.record import row_of
+from harness.report.table import ColumnHead, Record
 
 REFERENCE = "torch"
 RIGHT = ("ok", "slow", "differs")

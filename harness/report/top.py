@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.record import row_of
 from harness.report import table
-from harness.report.evidence import CaseView, Square
+from harness.report.evidence import CaseView, Square, foremost
 from harness.report.table import ColumnHead, Record
 from harness.verdict import BAD, EXECUTED, STATUSES
 
@@ -90,8 +91,7 @@ def tallies(case: CaseView, heads: Sequence[ColumnHead]) -> dict[str, Tally]:
         if squares:
             counts = Counter(s.status for s in squares)
             listed = tuple((s, counts[s]) for s in STATUSES if counts[s])
-            changes = {s.change for s in squares}
-            change = next((c for c in ("new", "changed", "fixed") if c in changes), "")
+            change = foremost(s.change for s in squares)
             found[head.id] = Tally(status=listed[0][0], rows=listed[0][1], of=len(squares), counts=listed, change=change)
     return found
 
@@ -99,7 +99,7 @@ def tallies(case: CaseView, heads: Sequence[ColumnHead]) -> dict[str, Tally]:
 def problems(facts: Mapping[str, Any], records: Sequence[Record]) -> list[str]:
     """Why the page should not be believed as it stands."""
     found = []
-    accused = sorted({f"{table.row_of(r)} ({r['status']})" for r in records if r["framework"] == CONTROL and r["status"] in (*BAD, "loud")})
+    accused = sorted({f"{row_of(r)} ({r['status']})" for r in records if r["framework"] == CONTROL and r["status"] in (*BAD, "loud")})
     if accused:
         found.append(
             f"The control column is accused: {', '.join(accused[:5])}. A check, a reference or a tolerance of those rows is wrong."

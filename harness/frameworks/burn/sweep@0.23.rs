@@ -3,7 +3,7 @@
 use crate::protocol::Refusal;
 use crate::swept::{self, Attributes, Example};
 use crate::tensors;
-use burn::tensor::{Bool, Device, Float, FloatDType, Int, Shape, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Float, FloatDType, Int, IntDType, Shape, Tensor, TensorData};
 use safetensors::tensor::Dtype;
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
@@ -231,7 +231,7 @@ fn element(dtype: &str) -> (FloatDType, Dtype) {
 pub fn call(run: Run, inputs: &Inputs) -> Result<tensors::Tensors, Refusal> {
     let mut device = Device::flex();
     device
-        .configure(element(&inputs.dtype).0)
+        .configure((element(&inputs.dtype).0, IntDType::I64)) // of its own it takes int32
         .map_err(|bad| Refusal::Framework(bad.to_string()))?;
     let device = device.autodiff();
     Ok(swept::each(&inputs.examples, |example| {
