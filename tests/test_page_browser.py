@@ -200,6 +200,38 @@ def test_records_are_shown_as_they_were_kept(visit):
     assert (record["case"], record["environment"]["platform"]) == ("rms_norm_backward", "linux-x86_64")
 
 
+def test_a_red_cell_shows_its_repro_with_copy_buttons(visit):
+    page = visit(f"#{SQUARE}")
+    told = drawer(page)
+    assert "Reproduced: default · float32 in 49 lines and 15 ms" in told
+    assert "fn main() {" in told
+    assert "not shown" not in told
+    assert ".venv/bin/python -m harness repro rms_norm_backward@float32 candle-0.11.1" in told
+    page.click("#drawer summary:has-text('Cargo.toml')")
+    for name in ("src/main.rs", "Cargo.toml"):
+        page.click(f"#drawer button:has-text('Copy {name}')")
+        page.wait_for_function("(said) => document.getElementById('said').textContent === said", arg=f"{name} copied")
+
+
+@pytest.mark.parametrize(
+    ("square", "why"),
+    [
+        ("/c/rope_axis/burn-0.21.0", "It could not be made or run: dy has 2556 numbers"),
+        ("/c/layout_mismatch:conv1d_weight/candle-0.11.1", "of an earlier answer than this"),
+        ("/c/low_precision_sum/torch-2.15.0", "None was made of this answer yet"),
+        ("/c/slow_backward/burn-0.21.0", "None is made of this"),
+    ],
+)
+def test_a_red_cell_without_a_repro_says_why(visit, square, why):
+    told = drawer(visit(f"#{square}"))
+    assert why in told
+    assert ("-m harness repro" in told) == ("slow" not in square)
+
+
+def test_a_healthy_square_speaks_of_no_repro(visit):
+    assert "harness repro" not in drawer(visit("#/c/rms_norm_backward/torch-2.15.0"))
+
+
 # ---------------------------------------------------------------------------------------------------------------- keys
 
 
@@ -320,6 +352,7 @@ def test_there_is_one_polite_voice(visit):
         ("variant:composed", ["rms_norm_backward"]),
         ("speed<0.5", ["slow_backward"]),
         ("is:timed", ["slow_backward"]),
+        ("is:reproduced", ["rms_norm_backward"]),
         ("is:fixed", ["layout_mismatch", "matmul_broadcast_left"]),
         ("rotary embedding -fw:mlx", ["rope_axis"]),
         ("is:different -class:layout -case:low*", ["rms_norm_backward", "rope_axis", "muon_dimensionality", "slow_backward"]),

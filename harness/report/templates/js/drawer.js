@@ -28,9 +28,9 @@ function follow() {
 async function open(r, c) {
   const turn = ++drawing, drawer = $("drawer"), row = D.rows[r];
   if (drawer.hidden) from = document.activeElement;
-  const [about, records] = await Promise.all([blob(`case-${row.at}`), blob(row.blob)]);
+  const [about, records, made] = await Promise.all([blob(`case-${row.at}`), blob(row.blob), repros(row)]);
   if (turn !== drawing) return; // another square was opened meanwhile
-  const own = { row, about: about.rows[row.id], files: about.files, all: records[row.id] };
+  const own = { row, about: about.rows[row.id], files: about.files, all: records[row.id], made: made[row.id] };
   $("drawer-title").replaceChildren(row.id, " ", el("span", { class: "dim" }, c < 0 ? "" : D.columns[c].id));
   $("drawer-body").replaceChildren(...(c < 0 ? rowView(own) : squareView(own, c)).flat(9).filter(Boolean));
   drawer.hidden = false;

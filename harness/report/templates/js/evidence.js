@@ -13,7 +13,7 @@ function copyable(text, what) {
   return el("div", { class: "command" }, el("code", null, text), " ", button);
 }
 const command = (row, column) => row.swept
-  ? `python3 noxfile.py -s sweep -- --columns ${column.id} -k "${row.id}"` : `python3 noxfile.py -s "cells(${column.id})" -- -k "${row.id}"`;
+  ? `python3 noxfile.py -s sweep -- --columns ${bare(column.id)} -k ${shell(row.id)}` : `python3 noxfile.py -s ${shell(`cells(${column.id})`)} -- -k ${shell(row.id)}`;
 
 function squareView(own, c) {
   const { row, about } = own, column = D.columns[c], records = own.all[column.id], type = D.types[row.squares.get(c)], given = D.cases[row.at];
@@ -32,8 +32,8 @@ function squareView(own, c) {
     cellTable(records),
     versions(own, c),
     section("Upstream", tracker(about, row, column)),
-    section("Repro", repro(row, column)),
-    section("Ask again", copyable(command(row, column), "command"), row.swept ? null : el("p", { class: "dim" }, "or, with the environments built, ", el("code", null, `.venv/bin/python -m harness run --columns ${column.id} -k "${row.id}"`))),
+    section("Repro", repro(own, column, records)),
+    section("Ask again", copyable(command(row, column), "command"), row.swept ? null : el("p", { class: "dim" }, "or, with the environments built, ", el("code", null, `.venv/bin/python -m harness run --columns ${bare(column.id)} -k ${shell(row.id)}`))),
     section("Environment", environments(records)),
     allowed(about),
     details("Records, as they were kept", records.map((r) => raw(r))),
@@ -152,11 +152,6 @@ function versions(own, c) {
   return section("Over versions and runs", lines, nights ? el("p", { class: "dim" }, `last ${nights.length} runs: `, nights.map((s, i) => el("span", { title: D.nights.runs[i] }, s ? [glyph(s), s] : "not asked", " "))) : null);
 }
 const tracker = (about, row, column) => [column.framework, `${column.framework} ${row.item}`].map((k) => (about.tracker && about.tracker[k] ? el("p", null, linked(about.tracker[k])) : null));
-function repro(row, column) {
-  const mine = D.repros.filter((x) => (x.case === row.case || x.row === row.id) && (!x.item || x.item === row.item) && (!x.column || x.column === column.id) && (x.column || !x.framework || x.framework === column.framework));
-  return mine.map((x) => [x.path || x.folder || x.file ? el("p", null, el("code", null, x.path || x.folder || x.file)) : null, x.command ? copyable(x.command, "command") : null,
-    x.output ? details("What it printed", el("pre", { tabindex: "0" }, x.output)) : null, details("Its record", el("pre", { tabindex: "0" }, JSON.stringify(x, null, 1)))]);
-}
 function environments(records) {
   const places = [...new Set(records.map((r) => r.environment))];
   return places.map((at) => el("dl", { class: "facts" }, Object.entries(D.environments[at] || {}).flatMap(([k, v]) => (v && typeof v === "object" ? Object.entries(v).map(([a, b]) => fact(`framework: ${a}`, value(b))) : v === "" || v === null ? [] : [fact(k === "lock" ? "lock hash" : k, value(v))]))));

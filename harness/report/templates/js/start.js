@@ -13,6 +13,7 @@ function prepare(index) {
   D.rate = new Map(D.rates.map(([r, c, k, n]) => [key(r, c), [k, n]]));
   const rows = new Map(D.rows.map((r) => [r.id, r.place]));
   D.share = new Map(D.shares.map(([row, column, share]) => [key(rows.get(row), D.column.get(column)), share]));
+  D.repro = new Set(D.repros.map(([r, c]) => key(r, c)));
   D.changed = [];
   for (const row of D.rows) {
     D.address.set(rowLink(row.place), [row.place, -1]);
