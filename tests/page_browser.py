@@ -6,15 +6,15 @@ import contextlib
 import importlib.util
 import json
 import os
-import shutil
 from pathlib import Path
 
 import synthetic
 
+from harness import sessions
 from harness.record import address
 from harness.report.render import render
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = sessions.chromium()
 PATIENCE_MS = 1000 * int(os.environ.get("PAGE_PATIENCE_S", "60"))  # a busy machine is no failure
 TRIGGER = '{"dtype": "float32", "tensors": {"x": {"shape": [2], "values": [0.5, 1.0]}}}'
 
