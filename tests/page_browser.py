@@ -11,7 +11,9 @@ from pathlib import Path
 import synthetic
 
 from harness import sessions
+from harness.project import ROOT
 from harness.record import address
+from harness.report import blindspot
 from harness.report.render import render
 
 CHROMIUM = sessions.chromium()
@@ -85,6 +87,7 @@ def written(root: Path, *, cells: int = 900, change=lambda records: records, **o
     """The page of a synthetic run in ``root``; ``change`` may spoil its records first."""
     run = synthetic.make(root, cells=cells)
     add_repros(root, run.records)
+    (root / "results" / "blindspot.json").write_text(blindspot.file(ROOT).read_text())
     records = change([*run.records, *swept(run)])
     html = render(records, run.baseline, run.specs, root=root, title_facts=run.facts, **options)
     path = root / "matrix.html"

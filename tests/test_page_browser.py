@@ -143,6 +143,13 @@ def test_axe_finds_nothing_in_what_opens(visit, look):
     page.keyboard.press("?")
     assert violations(page) == []
     page.keyboard.press("Escape")
+    page.select_option("#compare-a", "baseline")
+    page.select_option("#compare-b", "now")
+    assert violations(page) == []
+    page.select_option("#compare-a", "torch-2.15.0")
+    page.select_option("#compare-b", "candle-0.11.1")
+    assert violations(page) == []
+    page.click("#clear")
     page.fill("#find", "status:silent")
     page.fill("#pick-ops", "rms_norm")
     page.evaluate("() => document.querySelectorAll('main details, header details').forEach(d => (d.open = true))")
@@ -207,6 +214,8 @@ def test_a_red_cell_shows_its_repro_with_copy_buttons(visit):
     assert "fn main() {" in told
     assert "not shown" not in told
     assert ".venv/bin/python -m harness repro rms_norm_backward@float32 candle-0.11.1" in told
+    page.click("#drawer button:has-text('To its repro')")
+    assert page.evaluate("() => document.activeElement.innerText") == "Copy src/main.rs"
     page.click("#drawer summary:has-text('Cargo.toml')")
     for name in ("src/main.rs", "Cargo.toml"):
         page.click(f"#drawer button:has-text('Copy {name}')")
@@ -412,6 +421,42 @@ def test_two_columns_are_compared_and_the_address_keeps_it(visit):
     shown = rows(page)
     again = visit(page.url[page.url.index("#") :])
     assert rows(again) == shown
+
+
+def test_two_runs_are_compared_and_each_square_says_how_it_went(visit):
+    page = visit()
+    page.select_option("#compare-a", "baseline")
+    page.select_option("#compare-b", "now")
+    assert "now beside baseline" in page.inner_text("#shown")
+    assert rows(page)[0].startswith("rope_axis")
+    assert page.inner_text("[id='/c/rope_axis/burn-0.21.0'] .was") == "baseline: ok; now: silent"
+    assert page.locator(".was").count() == page.locator("#grid td:not(.pale) a.sq .was").count()
+    shown = rows(page)
+    again = visit(page.url[page.url.index("#") :])
+    assert rows(again) == shown
+    again.select_option("#compare-b", "torch-2.15.0")
+    assert again.inner_text("#shown") == "two columns are compared, or two runs"
+    again.click("#clear")
+    assert again.locator(".was").count() == 0
+
+
+def test_the_heads_stay_when_the_table_is_scrolled(visit):
+    page = visit()
+    top = "() => document.querySelector('#grid thead').getBoundingClientRect().top"
+    page.check("tbody.group:has-text('layout_mismatch') .unfold")
+    before = page.evaluate(top)
+    page.evaluate("() => document.querySelector('.wide-table').scrollTo(400, 500)")
+    assert page.evaluate("() => document.querySelector('.wide-table').scrollTop") > 100
+    assert abs(page.evaluate(top) - before) < 2
+    edge = "(name) => document.querySelector(name).getBoundingClientRect().left"
+    assert abs(page.evaluate(edge, "#grid tbody:not(.failure) th") - page.evaluate(edge, ".wide-table")) < 3
+    page.fill("#find", "rope")
+    assert page.evaluate("() => document.querySelector('.wide-table').scrollTop") == 0
+
+
+def test_a_healthy_looking_loss_stands_beside_its_defect(visit):
+    assert "The loss with this defect" in drawer(visit(f"#{SQUARE}"))
+    assert visit(f"#{SQUARE}").locator("#drawer svg.curve path").count() == 2
 
 
 def test_a_permalink_opens_its_square_with_its_filter(visit):

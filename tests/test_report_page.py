@@ -132,6 +132,15 @@ def test_earlier_runs_are_read_in_order_and_what_changed_is_kept(tmp_path):
 def test_without_earlier_runs_there_is_nothing_to_draw(tmp_path):
     assert nights.read(tmp_path) == []
     assert nights.view([], [], {}).runs == ()
+    assert nights.view([], [], {}).compared == ()
+
+
+def test_the_baseline_is_a_run_to_compare_with_and_no_point_of_a_sparkline(tmp_path):
+    run = synthetic.make(tmp_path)
+    heads = {h.id: h for h in table.columns(table.frame(run.records))}
+    view = nights.view([], run.records, heads, run.baseline)
+    assert (view.runs, view.compared, view.ratios) == ((), ("baseline", "now"), {})
+    assert view.statuses["rope_axis/burn-0.21.0"] == ["ok", "silent"]
 
 
 def test_a_page_with_runs_has_sparklines_and_one_without_has_none(tmp_path):

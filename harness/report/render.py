@@ -86,7 +86,7 @@ def render(
     changes = [c for s in found for c in top.changed(s)]
     counts, blocks, blind = table.summary(cells), throughput.blocks(kept, by_id), blindspot.view(root)
     asked_keys = {table.key(r) for r in kept}
-    listed, history = ledger.findings(kept, specs), nights.view(runs, kept, by_id)
+    listed, history = ledger.findings(kept, specs), nights.view(runs, kept, by_id, baseline)
     shares, made = throughput.shares(blocks), repros.read(Project(root))
     newest = [s for s in found if s.status == "silent" and s.column.newest]
     shown = _shown(heads)

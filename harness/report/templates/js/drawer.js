@@ -12,7 +12,9 @@ function follow() {
     // a per cent sign that is no escape is itself
   }
   if (!path.startsWith("/") && path) return; // a section of the page, which the browser goes to
+  const before = S.q + S.a + S.b;
   for (const name of ["q", "a", "b"]) S[name] = parameters.get(name) || "";
+  if (before !== S.q + S.a + S.b) $("grid").parentElement.scrollTop = 0; // other rows: from the first one on
   const [row, column] = D.address.get(path) || [-1, -1];
   [S.row, S.column] = [row, column];
   if ($("find").value !== S.q) $("find").value = S.q;

@@ -19,7 +19,7 @@ function squareView(own, c) {
   const { row, about } = own, column = D.columns[c], records = own.all[column.id], type = D.types[row.squares.get(c)], given = D.cases[row.at];
   const worst = records.find((r) => r.status === type.status), rate = D.rate.get(key(row.place, c));
   return [
-    el("p", { class: "what" }, chip(type.status), " ", mark(type.change), " ", D.statuses[type.status], rate ? ` · ${rate[0]} of ${rate[1]} ${row.swept ? "examples" : "runs"}` : ""),
+    el("p", { class: "what" }, chip(type.status), " ", mark(type.change), " ", D.statuses[type.status], rate ? ` · ${rate[0]} of ${rate[1]} ${row.swept ? "examples" : "runs"}` : "", D.repro.has(key(row.place, c)) ? [" ", jump()] : ""),
     el("p", { class: "claim" }, row.claim || given[2]),
     given[1] ? el("p", { class: "dim" }, el("span", { class: "tag" }, given[1]), given[3] ? ` guards ${given[3]}` : "", given[4] ? ` · inputs, reference and checks: ${given[4]}` : "") : null,
     blocks(own, records),
@@ -149,7 +149,7 @@ function versions(own, c) {
       return el("li", null, el("a", { href: hash({ row: own.row.place, column: at }), class: `step ${status}`, "aria-current": at === c && "page" }, el("span", { class: "version" }, D.columns[at].label), " ", glyph(status), status));
     })), says ? el("b", null, says) : ""));
   const nights = c < 0 ? null : D.nights.statuses[`${own.row.id}/${D.columns[c].id}`];
-  return section("Over versions and runs", lines, nights ? el("p", { class: "dim" }, `last ${nights.length} runs: `, nights.map((s, i) => el("span", { title: D.nights.runs[i] }, s ? [glyph(s), s] : "not asked", " "))) : null);
+  return section("Over versions and runs", lines, nights ? el("p", { class: "dim" }, "Run by run: ", nights.map((s, i) => [i ? ", " : "", D.nights.runs[i], " ", s ? [glyph(s), " ", s] : "not asked"]), ".") : null);
 }
 const tracker = (about, row, column) => [column.framework, `${column.framework} ${row.item}`].map((k) => (about.tracker && about.tracker[k] ? el("p", null, linked(about.tracker[k])) : null));
 function environments(records) {

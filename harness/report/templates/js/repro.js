@@ -16,6 +16,15 @@ function repro(own, column, records) {
 }
 const reason = (made) => (made.status === "stale" ? "the one that was made is of an earlier answer than this." : `no repro. ${{ cannot: "It could not be made or run", "not-reproduced": "It ran, and does not show what the record says" }[made.status] || made.status}: ${made.reason || "no reason was kept"}.`);
 
+function jump() {
+  const button = el("button", { type: "button" }, "To its repro");
+  button.addEventListener("click", () => {
+    const to = document.querySelector("#drawer .repro button");
+    to.focus({ preventScroll: true });
+    to.closest(".repro").scrollIntoView({ block: "center" });
+  });
+  return button;
+}
 function bundle(record, made) {
   const [first, ...others] = made.files;
   return el("div", { class: "repro" },

@@ -27,7 +27,7 @@ function prepare(index) {
 function readTools() {
   for (const node of document.querySelectorAll(".scripted")) node.hidden = false;
   for (const id of ["compare-a", "compare-b"]) {
-    $(id).append(...D.shown.map((c) => el("option", null, D.columns[c].id)));
+    $(id).append(...[["Columns", D.shown.map((c) => D.columns[c].id)], ["Runs", D.nights.runs]].filter(([, list]) => list.length).map(([label, list]) => el("optgroup", { label }, list.map((name) => el("option", null, name)))));
     $(id).addEventListener("change", () => go({ [id.at(-1)]: $(id).value }, true));
   }
   $("find").addEventListener("input", () => go({ q: $("find").value }, true));
