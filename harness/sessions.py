@@ -58,6 +58,11 @@ def has_python(column: Column) -> bool:
     return False
 
 
+def chromium() -> str:
+    """The browser that the page's tests open; "" where there is none."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+
+
 def harness_environment(session: Session) -> None:
     """`.venv`, which the harness lives in."""
     locked(session, ROOT / ".venv", "harness")

@@ -13,7 +13,7 @@ from harness.cell import Cell
 from harness.matrix import all_cells
 from harness.project import Project
 from harness.record import Record
-from harness.report import blindspot, ledger
+from harness.report import blindspot, ledger, table
 from harness.repro import batch
 
 
@@ -47,6 +47,7 @@ def summary(project: Project, *, folder: Path | None = None) -> dict[str, Any]:
         "broken_lines": len(broken),
         "executed": sum(statuses[s] for s in verdict.EXECUTED),
         "by_status": {s: statuses[s] for s in verdict.STATUSES},
+        "squares_by_status": _squares(valid),
         "harness_errors": sum(1 for r in valid if r["cause"] == "harness"),
         "mutants": {
             "killed": sum(o.killed for o in outcomes),
@@ -59,6 +60,15 @@ def summary(project: Project, *, folder: Path | None = None) -> dict[str, Any]:
         "sweep": _swept(valid, specs),
         "repros": batch.counted(project, valid),
     }
+
+
+def _squares(records: list[Record]) -> dict[str, int]:
+    """What the page counts: each question of a column once, its worst status of all dtypes, modes and variants."""
+    folded: dict[tuple[str, str, str], list[str]] = {}
+    for r in records:
+        folded.setdefault((r["case"], r["item"], r["column"]), []).append(r["status"])
+    counted = Counter(table.worst(statuses) for statuses in folded.values())
+    return {s: counted[s] for s in verdict.STATUSES}
 
 
 def _swept(records: list[Record], specs: list[Spec]) -> dict[str, int]:

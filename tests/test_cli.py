@@ -154,6 +154,8 @@ def test_summary_counts_only_current_records(fakes):
     counted = json.loads(harness(fakes, "summary", "--json").stdout)
     assert (counted["cases"], counted["items"], counted["executed"], counted["stale"]) == (3, 14, 3, 0)
     assert counted["by_status"]["silent"] == 1
+    assert counted["squares_by_status"]["silent"] == 1
+    assert sum(counted["squares_by_status"].values()) <= sum(counted["by_status"].values())
     assert counted["mutants"]["killed"] == counted["mutants"]["total"]
     file = fakes.cases / "scale" / "case.py"
     file.write_text(file.read_text().replace("rtol=1e-6", "rtol=2e-6"))

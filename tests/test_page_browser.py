@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, quote
 import page_browser
 import pytest
 
-pytestmark = pytest.mark.skipif(bool(page_browser.missing()), reason=page_browser.missing() or "can be opened")
+if page_browser.missing():
+    pytest.skip(page_browser.missing(), allow_module_level=True)
 
 SQUARE = "/c/rms_norm_backward/candle-0.11.1"
 LOOKS = {
@@ -81,7 +82,7 @@ FRESH = """() => {
   document.getElementById('said').textContent = '';
   document.activeElement.blur();
   document.getElementById('help').close();
-  document.querySelectorAll('details[open]').forEach((d) => (d.open = false));
+  document.querySelectorAll('details[open]:not(.speeds)').forEach((d) => (d.open = false));
   for (const box of document.querySelectorAll('.older:checked, .unfold:checked')) if (box.checked !== box.defaultChecked) box.click();
   scrollTo(0, 0);
 }"""
@@ -142,6 +143,13 @@ def test_axe_finds_nothing_in_what_opens(visit, look):
     page.keyboard.press("?")
     assert violations(page) == []
     page.keyboard.press("Escape")
+    page.select_option("#compare-a", "baseline")
+    page.select_option("#compare-b", "now")
+    assert violations(page) == []
+    page.select_option("#compare-a", "torch-2.15.0")
+    page.select_option("#compare-b", "candle-0.11.1")
+    assert violations(page) == []
+    page.click("#clear")
     page.fill("#find", "status:silent")
     page.fill("#pick-ops", "rms_norm")
     page.evaluate("() => document.querySelectorAll('main details, header details').forEach(d => (d.open = true))")
@@ -197,6 +205,40 @@ def test_records_are_shown_as_they_were_kept(visit):
     page.click("text=Records, as they were kept")
     record = json.loads(page.inner_text("#drawer-body > details:last-child pre >> nth=0"))
     assert (record["case"], record["environment"]["platform"]) == ("rms_norm_backward", "linux-x86_64")
+
+
+def test_a_red_cell_shows_its_repro_with_copy_buttons(visit):
+    page = visit(f"#{SQUARE}")
+    told = drawer(page)
+    assert "Reproduced: default · float32 in 49 lines and 15 ms" in told
+    assert "fn main() {" in told
+    assert "not shown" not in told
+    assert ".venv/bin/python -m harness repro rms_norm_backward@float32 candle-0.11.1" in told
+    page.click("#drawer button:has-text('To its repro')")
+    assert page.evaluate("() => document.activeElement.innerText") == "Copy src/main.rs"
+    page.click("#drawer summary:has-text('Cargo.toml')")
+    for name in ("src/main.rs", "Cargo.toml"):
+        page.click(f"#drawer button:has-text('Copy {name}')")
+        page.wait_for_function("(said) => document.getElementById('said').textContent === said", arg=f"{name} copied")
+
+
+@pytest.mark.parametrize(
+    ("square", "why"),
+    [
+        ("/c/rope_axis/burn-0.21.0", "It could not be made or run: dy has 2556 numbers"),
+        ("/c/layout_mismatch:conv1d_weight/candle-0.11.1", "of an earlier answer than this"),
+        ("/c/low_precision_sum/torch-2.15.0", "None was made of this answer yet"),
+        ("/c/slow_backward/burn-0.21.0", "None is made of this"),
+    ],
+)
+def test_a_red_cell_without_a_repro_says_why(visit, square, why):
+    told = drawer(visit(f"#{square}"))
+    assert why in told
+    assert ("-m harness repro" in told) == ("slow" not in square)
+
+
+def test_a_healthy_square_speaks_of_no_repro(visit):
+    assert "harness repro" not in drawer(visit("#/c/rms_norm_backward/torch-2.15.0"))
 
 
 # ---------------------------------------------------------------------------------------------------------------- keys
@@ -319,6 +361,7 @@ def test_there_is_one_polite_voice(visit):
         ("variant:composed", ["rms_norm_backward"]),
         ("speed<0.5", ["slow_backward"]),
         ("is:timed", ["slow_backward"]),
+        ("is:reproduced", ["rms_norm_backward"]),
         ("is:fixed", ["layout_mismatch", "matmul_broadcast_left"]),
         ("rotary embedding -fw:mlx", ["rope_axis"]),
         ("is:different -class:layout -case:low*", ["rms_norm_backward", "rope_axis", "muon_dimensionality", "slow_backward"]),
@@ -378,6 +421,42 @@ def test_two_columns_are_compared_and_the_address_keeps_it(visit):
     shown = rows(page)
     again = visit(page.url[page.url.index("#") :])
     assert rows(again) == shown
+
+
+def test_two_runs_are_compared_and_each_square_says_how_it_went(visit):
+    page = visit()
+    page.select_option("#compare-a", "baseline")
+    page.select_option("#compare-b", "now")
+    assert "now beside baseline" in page.inner_text("#shown")
+    assert rows(page)[0].startswith("rope_axis")
+    assert page.inner_text("[id='/c/rope_axis/burn-0.21.0'] .was") == "baseline: ok; now: silent"
+    assert page.locator(".was").count() == page.locator("#grid td:not(.pale) a.sq .was").count()
+    shown = rows(page)
+    again = visit(page.url[page.url.index("#") :])
+    assert rows(again) == shown
+    again.select_option("#compare-b", "torch-2.15.0")
+    assert again.inner_text("#shown") == "two columns are compared, or two runs"
+    again.click("#clear")
+    assert again.locator(".was").count() == 0
+
+
+def test_the_heads_stay_when_the_table_is_scrolled(visit):
+    page = visit()
+    top = "() => document.querySelector('#grid thead').getBoundingClientRect().top"
+    page.check("tbody.group:has-text('layout_mismatch') .unfold")
+    before = page.evaluate(top)
+    page.evaluate("() => document.querySelector('.wide-table').scrollTo(400, 500)")
+    assert page.evaluate("() => document.querySelector('.wide-table').scrollTop") > 100
+    assert abs(page.evaluate(top) - before) < 2
+    edge = "(name) => document.querySelector(name).getBoundingClientRect().left"
+    assert abs(page.evaluate(edge, "#grid tbody:not(.failure) th") - page.evaluate(edge, ".wide-table")) < 3
+    page.fill("#find", "rope")
+    assert page.evaluate("() => document.querySelector('.wide-table').scrollTop") == 0
+
+
+def test_a_healthy_looking_loss_stands_beside_its_defect(visit):
+    assert "The loss with this defect" in drawer(visit(f"#{SQUARE}"))
+    assert visit(f"#{SQUARE}").locator("#drawer svg.curve path").count() == 2
 
 
 def test_a_permalink_opens_its_square_with_its_filter(visit):

@@ -12,6 +12,7 @@ from harness.record import row_of
 from harness.report.table import ColumnHead, Record, fold, key, worst
 from harness.verdict import BAD
 
+DRAWN_ROWS = 24  # a group with more rows is drawn by the script, when it is unfolded
 RUNS = re.compile(r"fails (\d+) of (\d+)")  # what an unstable cell's message says (harness/ask.py)
 EXAMPLES = re.compile(r"; (\d+) of (\d+) examples$")  # what a sweep's failed check says (harness/sweep/judge.py)
 
@@ -64,6 +65,13 @@ class CaseView:
     @property
     def grouped(self) -> bool:
         return any(r.item for r in self.rows)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether its rows are in the table from the start. Those of a long group, or of a family of operations, the script draws from the index when it is
+        unfolded; without a script their findings stand in words.
+        """
+        return not self.grouped or (len(self.rows) <= DRAWN_ROWS and not any(r.swept for r in self.rows))
 
 
 @dataclass

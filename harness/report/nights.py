@@ -22,11 +22,12 @@ Name = tuple[str, str, str, str]  # row, column, variant, dtype
 
 @dataclass(frozen=True, kw_only=True)
 class Nights:
-    """``runs``: names, oldest first, the page's own last. ``statuses``: row/column -> the status of each run, "" where it was not asked; only where it
-    ever changed. ``ratios``: step time by torch's in the same run, NaN where it has none.
+    """``runs``: names, oldest first, the page's own last. ``compared``: the same after the baseline. ``statuses``: row/column -> the status in each of
+    these, "" where it was not asked; only where they differ. ``ratios``: of ``runs``, step time by torch's in the same run, NaN where it has none.
     """
 
     runs: tuple[str, ...]
+    compared: tuple[str, ...]
     statuses: Mapping[str, Sequence[str]]
     ratios: Mapping[Name, Sequence[float]]
 
@@ -37,26 +38,41 @@ def read(folder: Path) -> list[tuple[str, list[Record]]]:
     return [(name, list[Record](found)) for name, found in runs if found][-KEPT + 1 :]
 
 
-def view(runs: Sequence[tuple[str, Sequence[Record]]], now: Sequence[Record], columns: Mapping[str, ColumnHead]) -> Nights:
-    if not runs:
-        return Nights(runs=(), statuses={}, ratios={})
-    every = [*runs, ("now", now)]
+def view(
+    runs: Sequence[tuple[str, Sequence[Record]]], now: Sequence[Record], columns: Mapping[str, ColumnHead], baseline: Sequence[Record] = ()
+) -> Nights:
+    own = [*runs, ("now", now)] if runs else []
+    every = [*([("baseline", baseline)] if baseline else []), *(own or [("now", now)])]
+    return Nights(
+        runs=tuple(name for name, _ in own),
+        compared=tuple(name for name, _ in every) if len(every) > 1 else (),
+        statuses=_statuses(every, columns),
+        ratios=_ratios(own, columns),
+    )
+
+
+def _statuses(every: Sequence[tuple[str, Sequence[Record]]], columns: Mapping[str, ColumnHead]) -> dict[str, list[str]]:
     statuses: dict[str, list[str]] = {}
+    for at, (_, records) in enumerate(every):
+        cells: dict[str, list[str]] = {}
+        for r in records:
+            if str(r["column"]) in columns:
+                cells.setdefault(f"{row_of(r)}/{r['column']}", []).append(str(r["status"]))
+        for name, found in cells.items():
+            statuses.setdefault(name, [""] * len(every))[at] = worst(found)
+    return {name: found for name, found in statuses.items() if len({s for s in found if s}) > 1}
+
+
+def _ratios(every: Sequence[tuple[str, Sequence[Record]]], columns: Mapping[str, ColumnHead]) -> dict[Name, list[float]]:
     ratios: dict[Name, list[float]] = {}
     for at, (_, records) in enumerate(every):
         known = [r for r in records if str(r["column"]) in columns]
-        cells: dict[str, list[str]] = {}
-        for r in known:
-            cells.setdefault(f"{row_of(r)}/{r['column']}", []).append(str(r["status"]))
-        for name, found in cells.items():
-            statuses.setdefault(name, [""] * len(every))[at] = worst(found)
         for block in throughput.blocks(known, columns):
             for line in block.lines:
                 name_ = (block.row, line.column.id, line.variant, block.dtype)
                 ratios.setdefault(name_, [math.nan] * len(every))[at] = line.reference_ratio if line.comparable else math.nan
-    varied = {name: found for name, found in statuses.items() if len({s for s in found if s}) > 1}
-    return Nights(runs=tuple(name for name, _ in every), statuses=varied, ratios=ratios)
+    return ratios
 
 
 def plain(nights: Nights) -> dict[str, Any]:
-    return {"runs": nights.runs, "statuses": nights.statuses}
+    return {"runs": nights.compared, "statuses": nights.statuses}

@@ -15,9 +15,12 @@ from harness.report.evidence import CaseView, Row, Square
 from harness.report.ledger import Finding
 from harness.report.packed import blob, tidy
 from harness.report.ran import Ran
+from harness.report.repros import Repros
 from harness.report.table import ColumnHead
+from harness.repro import one
 from harness.verdict import BAD, EXECUTED, STATUSES
 
+NO_REPROS = Repros({})
 CHUNK = 600  # records of a blob: about half a megabyte to parse when one of its squares is opened
 
 
@@ -44,22 +47,32 @@ class Payload:
 
 
 def payload(
-    cases: Sequence[CaseView], columns: Sequence[ColumnHead], ran: Ran, ledger: Sequence[Finding], more: Mapping[str, Any]
+    cases: Sequence[CaseView],
+    columns: Sequence[ColumnHead],
+    ran: Ran,
+    ledger: Sequence[Finding],
+    more: Mapping[str, Any],
+    repros: Repros = NO_REPROS,
 ) -> Payload:
-    """``more``: further keys of the index."""
+    """``more``: further keys of the index. A blob ``repros-…`` stands beside the blob ``records-…`` of the same rows, where any has one."""
     kinds, types = Interned(), Interned()
     place = {head.id: i for i, head in enumerate(columns)}
     rows: list[list[Any]] = []
     squares: list[list[int]] = []
     rates: list[list[int]] = []
     blobs: dict[str, str] = {}
+    shown: list[list[int]] = []  # squares with a repro that ran: row, column
     for at, case in enumerate(cases):
         blobs[f"case-{at}"] = blob({"files": _files(case, ran), "rows": {r.id: _asked(r) for r in case.rows}})
         for number, chunk in enumerate(_chunks(case.rows)):
             name = f"records-{at}-{number}"
             blobs[name] = blob({r.id: {c: _records(s, ran) for c, s in r.squares.items()} for r in chunk})
+            made = {r.id: own for r in chunk if (own := _made(r, repros))}
+            if made:
+                blobs[f"repros-{at}-{number}"] = blob(made)
             for row in chunk:
                 flat = []
+                shown += [[len(rows), place[c]] for c, own in made.get(row.id, {}).items() if any("files" in m for m in own.values())]
                 for column, square in row.squares.items():
                     flat += [place[column], types.place(_type(square, kinds))]
                     if square.rate:
@@ -79,6 +92,8 @@ def payload(
         "types": types.values,
         "squares": squares,
         "rates": rates,
+        "repros": shown,
+        "reproducible": one.SHOWN,
         "environments": ran.environments,
         **more,
     }
@@ -110,6 +125,16 @@ def _chunks(rows: Sequence[Row]) -> Iterator[list[Row]]:
 def _records(square: Square, ran: Ran) -> list[dict[str, Any]]:
     """The records as they are, the environment as its place in the index."""
     return [tidy({**r, "environment": ran.environment(r)}) for r in square.records]
+
+
+def _made(row: Row, repros: Repros) -> dict[str, dict[int, dict[str, Any]]]:
+    """Column -> place of a record in its square -> what was made of it."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for column, square in row.squares.items():
+        own = {i: made for i, r in enumerate(square.records) if (made := repros.of(r))}
+        if own:
+            found[column] = own
+    return found
 
 
 def _files(case: CaseView, ran: Ran) -> dict[str, Any]:

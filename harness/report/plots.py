@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 
 WIDTH = 160.0  # of a plot in a row, in CSS pixels
-RATIO = (0.25, 32.0)  # step time by torch's, logarithmic
-BACKWARD = (0.0, 8.0)  # backward by forward time
+RATIO = (0.25, 32.0)  # step time by torch's, and backward by forward time beside their arithmetic; logarithmic
 
 
 def ratio(x: float) -> float:
@@ -16,8 +15,9 @@ def ratio(x: float) -> float:
     return WIDTH * min(1.0, max(0.0, (math.log(x) - low) / (high - low))) if x > 0 else 0.0
 
 
-def backward(x: float) -> float:
-    return WIDTH * min(1.0, max(0.0, x / BACKWARD[1]))
+def leaves(x: float) -> bool:
+    """Whether a ratio is outside of the scale: then the mark is an arrow, not a dot."""
+    return not RATIO[0] <= x <= RATIO[1]
 
 
 def share(x: float) -> float:

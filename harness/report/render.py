@@ -17,22 +17,30 @@ from harness import pins, verdict
 from harness.case import FAILURES, Spec
 from harness.errors import BadInput
 from harness.project import Project
-from harness.report import blindspot, ledger, nights, plots, table, text, throughput, top
+from harness.report import blindspot, ledger, nights, plots, repros, table, text, throughput, top
 from harness.report.evidence import Evidence, baseline_of
 from harness.report.packed import tidy
 from harness.report.payload import payload, reasons
 from harness.report.ran import Ran
 from harness.report.table import ColumnHead, Record
 from harness.report.throughput import Block
-from harness.repro import batch
 from harness.verdict import STATUSES
 
 TEMPLATES = Path(__file__).parent / "templates"
 OPEN_ROWS = 8  # a group with more rows starts folded
-DRAWN_ROWS = (
-    24  # a group with more rows is drawn by the script from the index when it is unfolded; without a script its findings stand in words
+SCRIPTS = (
+    "base.js",
+    "query.js",
+    "matrix.js",
+    "drawer.js",
+    "evidence.js",
+    "repro.js",
+    "pick.js",
+    "ledger.js",
+    "keys.js",
+    "export.js",
+    "start.js",
 )
-SCRIPTS = ("base.js", "query.js", "matrix.js", "drawer.js", "evidence.js", "pick.js", "ledger.js", "keys.js", "export.js", "start.js")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +86,9 @@ def render(
     changes = [c for s in found for c in top.changed(s)]
     counts, blocks, blind = table.summary(cells), throughput.blocks(kept, by_id), blindspot.view(root)
     asked_keys = {table.key(r) for r in kept}
-    listed, history = ledger.findings(kept, specs), nights.view(runs, kept, by_id)
-    shares = throughput.shares(blocks)
+    listed, history = ledger.findings(kept, specs), nights.view(runs, kept, by_id, baseline)
+    shares, made = throughput.shares(blocks), repros.read(Project(root))
+    newest = [s for s in found if s.status == "silent" and s.column.newest]
     shown = _shown(heads)
     more = {
         "made": facts["made"] or facts["ended"] or max(str(r["at"]) for r in kept),
@@ -89,10 +98,9 @@ def render(
         "shares": [[row, column, round(share, 3)] for (row, column), share in shares.items()],
         "nights": nights.plain(history),
         "curves": _curves(blind),
-        "repros": [tidy(each) for each in batch.listed(Project(root))],
         "shown": [s.at for s in shown],
     }
-    packed = payload(cases, heads, Ran(root=root), listed, more)
+    packed = payload(cases, heads, Ran(root=root), listed, more, made)
     environment = _environment()
     style = environment.get_template("style.css.j2").render(statuses=STATUSES, frameworks=len({h.framework for h in heads}))
     script = "(() => {\n" + "".join((TEMPLATES / "js" / name).read_text() for name in SCRIPTS) + "})();"
@@ -111,11 +119,12 @@ def render(
         cases=cases,
         tallies={c.id: top.tallies(c, heads) for c in cases if c.grouped},
         open_rows=OPEN_ROWS,
-        drawn_rows=DRAWN_ROWS,
         has_baseline=bool(baseline),
         changes=changes,
         change_counts=Counter(c for s in found for c in s.changes),
         vanished=len({table.key(r) for r in baseline} - asked_keys),
+        silent_newest=len(newest),
+        reproduced=sum(any("files" in (made.of(r) or ()) for r in s.records) for s in newest),
         unseen=sorted({s.row for s in specs} - {r.id for c in cases for r in c.rows}),
         ages=(min(str(r["at"]) for r in kept), max(str(r["at"]) for r in kept), len({str(r["run"]) for r in kept})),
         blocks=blocks,

@@ -50,6 +50,7 @@ class Block:
     peak_flops_s: float
     peak_column: str
     reference: str
+    arithmetic: float  # floating-point operations of the backward by those of the forward: what their times would be in at one pace
     lines: tuple[Line, ...]
 
 
@@ -79,6 +80,7 @@ def _block(members: Sequence[Record], timed: Sequence[Record], columns: Mapping[
         peak_flops_s=peak,
         peak_column=peak_column,
         reference=str(reference["column"]) if reference else "",
+        arithmetic=_arithmetic(members[0]),
         lines=tuple(_line(r, columns[str(r["column"])], peak, reference) for r in members),
     )
 
@@ -103,6 +105,12 @@ def _line(record: Record, column: ColumnHead, peak: float, reference: Record | N
         threads=int((record["environment"] or {}).get("threads") or 1),
         load=float(record["load"]),
     )
+
+
+def _arithmetic(record: Record) -> float:
+    flops = record["speed"].get("flops") or {}
+    forward = float(flops.get("forward", math.nan))
+    return _divide(float(flops.get("step", math.nan)) - forward, forward)
 
 
 def _spread(record: Record, reference: Record | None) -> tuple[float, float]:

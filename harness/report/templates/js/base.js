@@ -46,6 +46,11 @@ function blob(name) {
   if (!opened.has(name)) opened.set(name, inflate($(`blob-${name}`).textContent));
   return opened.get(name);
 }
+// Most rows have none: a blob of repros is there where one of its rows has.
+function repros(row) {
+  const name = row.blob.replace("records-", "repros-");
+  return $(`blob-${name}`) ? blob(name) : {};
+}
 async function inflate(text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();

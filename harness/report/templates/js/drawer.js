@@ -12,7 +12,9 @@ function follow() {
     // a per cent sign that is no escape is itself
   }
   if (!path.startsWith("/") && path) return; // a section of the page, which the browser goes to
+  const before = S.q + S.a + S.b;
   for (const name of ["q", "a", "b"]) S[name] = parameters.get(name) || "";
+  if (before !== S.q + S.a + S.b) $("grid").parentElement.scrollTop = 0; // other rows: from the first one on
   const [row, column] = D.address.get(path) || [-1, -1];
   [S.row, S.column] = [row, column];
   if ($("find").value !== S.q) $("find").value = S.q;
@@ -21,18 +23,16 @@ function follow() {
   if (row < 0) {
     close();
     if (path) say(`nothing on this page has the address ${path}`);
-    else if (S.q && document.activeElement !== $("find") && arrived) $("matrix").scrollIntoView();
+    else if ((S.q || S.a) && !$("find").closest(".tools").contains(document.activeElement)) $("matrix").scrollIntoView();
   } else open(row, column);
-  arrived = true;
 }
-let arrived = false;
 
 async function open(r, c) {
   const turn = ++drawing, drawer = $("drawer"), row = D.rows[r];
   if (drawer.hidden) from = document.activeElement;
-  const [about, records] = await Promise.all([blob(`case-${row.at}`), blob(row.blob)]);
+  const [about, records, made] = await Promise.all([blob(`case-${row.at}`), blob(row.blob), repros(row)]);
   if (turn !== drawing) return; // another square was opened meanwhile
-  const own = { row, about: about.rows[row.id], files: about.files, all: records[row.id] };
+  const own = { row, about: about.rows[row.id], files: about.files, all: records[row.id], made: made[row.id] };
   $("drawer-title").replaceChildren(row.id, " ", el("span", { class: "dim" }, c < 0 ? "" : D.columns[c].id));
   $("drawer-body").replaceChildren(...(c < 0 ? rowView(own) : squareView(own, c)).flat(9).filter(Boolean));
   drawer.hidden = false;
@@ -58,6 +58,7 @@ function close() {
 }
 // The square in the table, its group unfolded and its column shown; null where a filter leaves it out.
 function reveal(r, c) {
+  settle();
   const b = bodies.find((x) => x.rows.includes(r));
   const column = document.querySelector(`#grid thead [data-k="${c}"]`);
   if (column && !seen.has(c) && column.className && !hits) {

@@ -13,13 +13,13 @@ function copyable(text, what) {
   return el("div", { class: "command" }, el("code", null, text), " ", button);
 }
 const command = (row, column) => row.swept
-  ? `python3 noxfile.py -s sweep -- --columns ${column.id} -k "${row.id}"` : `python3 noxfile.py -s "cells(${column.id})" -- -k "${row.id}"`;
+  ? `python3 noxfile.py -s sweep -- --columns ${bare(column.id)} -k ${shell(row.id)}` : `python3 noxfile.py -s ${shell(`cells(${column.id})`)} -- -k ${shell(row.id)}`;
 
 function squareView(own, c) {
   const { row, about } = own, column = D.columns[c], records = own.all[column.id], type = D.types[row.squares.get(c)], given = D.cases[row.at];
   const worst = records.find((r) => r.status === type.status), rate = D.rate.get(key(row.place, c));
   return [
-    el("p", { class: "what" }, chip(type.status), " ", mark(type.change), " ", D.statuses[type.status], rate ? ` · ${rate[0]} of ${rate[1]} ${row.swept ? "examples" : "runs"}` : ""),
+    el("p", { class: "what" }, chip(type.status), " ", mark(type.change), " ", D.statuses[type.status], rate ? ` · ${rate[0]} of ${rate[1]} ${row.swept ? "examples" : "runs"}` : "", D.repro.has(key(row.place, c)) ? [" ", jump()] : ""),
     el("p", { class: "claim" }, row.claim || given[2]),
     given[1] ? el("p", { class: "dim" }, el("span", { class: "tag" }, given[1]), given[3] ? ` guards ${given[3]}` : "", given[4] ? ` · inputs, reference and checks: ${given[4]}` : "") : null,
     blocks(own, records),
@@ -32,8 +32,8 @@ function squareView(own, c) {
     cellTable(records),
     versions(own, c),
     section("Upstream", tracker(about, row, column)),
-    section("Repro", repro(row, column)),
-    section("Ask again", copyable(command(row, column), "command"), row.swept ? null : el("p", { class: "dim" }, "or, with the environments built, ", el("code", null, `.venv/bin/python -m harness run --columns ${column.id} -k "${row.id}"`))),
+    section("Repro", repro(own, column, records)),
+    section("Ask again", copyable(command(row, column), "command"), row.swept ? null : el("p", { class: "dim" }, "or, with the environments built, ", el("code", null, `.venv/bin/python -m harness run --columns ${bare(column.id)} -k ${shell(row.id)}`))),
     section("Environment", environments(records)),
     allowed(about),
     details("Records, as they were kept", records.map((r) => raw(r))),
@@ -103,13 +103,25 @@ function code(own, records) {
 function figure(own, record, what) {
   const file = own.files[`${record.file}@${record.file_sha256}`];
   if (!file) return null;
-  const name = record.function, start = file.lines.findIndex((line) => new RegExp(`^(?:pub )?(?:def|fn) (?:r#)?${name.replace(/\W/g, "")}\\b`).test(text(line)));
-  let end = file.lines.findIndex((line, i) => i > start && /^(?:#\[|@|pub |fn |def |class |\/\/|#)/.test(text(line)));
-  if (end < 0) end = file.lines.length;
+  const name = record.function, parts = reached(file.lines, name);
   const lines = (list) => el("pre", { class: "code", tabindex: "0" }, list.map((line) => [line.map(([colour, piece]) => (colour ? el("span", { class: `t-${colour}` }, piece) : piece)), "\n"]));
-  const cut = start >= 0 && file.lines.length > 60;
+  const cut = parts.length > 0 && file.lines.length > 60;
   return el("figure", null, el("figcaption", null, el("b", null, what), " ", el("span", { class: "dim" }, `${file.path}${cut ? `, ${name}` : ""} · sha256 ${file.sha256.slice(0, 12)}`), file.note ? el("b", null, ` ${file.note}`) : ""),
-    cut ? [lines(file.lines.slice(start, end)), details("the whole file", lines(file.lines))] : lines(file.lines));
+    cut ? [lines(parts), details("the whole file", lines(file.lines))] : lines(file.lines));
+}
+// The lines of a function and of those of the same file that it calls, in the order of the file.
+function reached(lines, name) {
+  const starts = lines.flatMap((line, i) => (/^\S/.test(text(line)) && !/^[)}\]]/.test(text(line)) ? [i] : []));
+  const parts = starts.map((from, i) => ({ lines: lines.slice(from, starts[i + 1]), name: /^(?:pub )?(?:def|fn) (?:r#)?(\w+)/.exec(text(lines[from]))?.[1] }));
+  const wanted = new Set(), queue = [name];
+  while (queue.length) {
+    const part = parts.find((p) => p.name === queue[0]), body = part && !wanted.has(part) ? part.lines.map(text).join("\n") : "";
+    queue.shift();
+    if (!body) continue;
+    wanted.add(part);
+    queue.push(...parts.map((p) => p.name).filter((n) => n && new RegExp(`\\b${n}\\b`).test(body)));
+  }
+  return parts.filter((p) => wanted.has(p)).flatMap((p) => p.lines);
 }
 const text = (line) => line.map((piece) => piece[1]).join("");
 
@@ -123,28 +135,23 @@ function timing(records) {
     const half = Math.max(high / middle - 1, 1 - low / middle, 0.05) * 1.3, x = (v) => 80 + (80 * (v / middle - 1)) / half;
     const strip = svg("svg", { class: "plot", viewBox: "0 0 160 16", role: "img", "aria-label": rounds.map(seconds).join(", ") }, svg("rect", { class: "of", x: x(low), width: Math.max(1, x(high) - x(low)), height: 16 }), svg("path", { class: "axis", d: "M0 8H160" }), ...rounds.map((v) => svg("circle", { cx: x(v), cy: 8, r: 3 })));
     return el("tr", null, el("th", { scope: "row" }, `${name} ${cellName(r)}`), el("td", null, strip), el("td", { class: "v" }, seconds(middle)), el("td", { class: "v" }, `${digits(100 * (high / low - 1), 2)} %`));
-  })), el("p", { class: "dim" }, `${timed[0].speed.shape}; ${timed[0].speed.setting || ""}. The band reaches over the rounds of this one build in this run (A/A); another build within it is no slower.`));
+  })), el("p", { class: "dim" }, `${timed[0].speed.shape}; ${timed[0].speed.setting || ""}. The band reaches over the rounds of this one build in this run (A/A): a difference that is no larger says nothing.`));
 }
 const cellTable = (records) => section("Cells", table("cells", ["Cell", "Status", "Checks", "Worst error / allowed", "Run", "CPU", "Peak memory", "Load", "Asked (UTC)"], records.map((r) =>
   el("tr", null, el("th", { scope: "row" }, cellName(r)), el("td", null, chip(r.status)), el("td", null, r.checks.length ? `${r.checks.filter((k) => k.holds).length} of ${r.checks.length} hold` : "not reached"),
     el("td", { class: "v" }, r.checks.length ? times(Math.max(...r.checks.map((k) => (Number.isNaN(number(k.ratio)) ? Infinity : number(k.ratio))))) : NOTHING), el("td", { class: "v" }, seconds(r.run_s)), el("td", { class: "v" }, seconds(r.cpu_s)), el("td", { class: "v" }, size(r.peak_bytes)),
-    el("td", { class: "v" }, value(r.load)), el("td", null, `${r.at} `, el("span", { class: "dim" }, `${age(r.at)}; run ${r.run}`))))));
+    el("td", { class: "v" }, value(r.load)), el("td", { class: "when" }, `${r.at} `, el("span", { class: "dim" }, `${age(r.at)}; run ${r.run}`))))));
 
 function versions(own, c) {
   const lines = (own.about.strips || []).map(([name, columns, says]) => el("div", { class: "strip" }, el("span", { class: "name" }, name),
     el("ol", null, columns.map((id) => {
       const at = D.column.get(id), status = D.types[own.row.squares.get(at)].status;
-      return el("li", null, el("a", { href: hash({ row: own.row.place, column: at }), class: status, "aria-current": at === c && "page" }, el("span", { class: "version" }, D.columns[at].label), " ", glyph(status), status));
+      return el("li", null, el("a", { href: hash({ row: own.row.place, column: at }), class: `step ${status}`, "aria-current": at === c && "page" }, el("span", { class: "version" }, D.columns[at].label), " ", glyph(status), status));
     })), says ? el("b", null, says) : ""));
   const nights = c < 0 ? null : D.nights.statuses[`${own.row.id}/${D.columns[c].id}`];
-  return section("Over versions and runs", lines, nights ? el("p", { class: "dim" }, `last ${nights.length} runs: `, nights.map((s, i) => el("span", { title: D.nights.runs[i] }, s ? [glyph(s), s] : "not asked", " "))) : null);
+  return section("Over versions and runs", lines, nights ? el("p", { class: "dim" }, "Run by run: ", nights.map((s, i) => [i ? ", " : "", D.nights.runs[i], " ", s ? [glyph(s), " ", s] : "not asked"]), ".") : null);
 }
 const tracker = (about, row, column) => [column.framework, `${column.framework} ${row.item}`].map((k) => (about.tracker && about.tracker[k] ? el("p", null, linked(about.tracker[k])) : null));
-function repro(row, column) {
-  const mine = D.repros.filter((x) => (x.case === row.case || x.row === row.id) && (!x.item || x.item === row.item) && (!x.column || x.column === column.id) && (x.column || !x.framework || x.framework === column.framework));
-  return mine.map((x) => [x.path || x.folder || x.file ? el("p", null, el("code", null, x.path || x.folder || x.file)) : null, x.command ? copyable(x.command, "command") : null,
-    x.output ? details("What it printed", el("pre", { tabindex: "0" }, x.output)) : null, details("Its record", el("pre", { tabindex: "0" }, JSON.stringify(x, null, 1)))]);
-}
 function environments(records) {
   const places = [...new Set(records.map((r) => r.environment))];
   return places.map((at) => el("dl", { class: "facts" }, Object.entries(D.environments[at] || {}).flatMap(([k, v]) => (v && typeof v === "object" ? Object.entries(v).map(([a, b]) => fact(`framework: ${a}`, value(b))) : v === "" || v === null ? [] : [fact(k === "lock" ? "lock hash" : k, value(v))]))));

@@ -30,7 +30,7 @@ function readGrid() {
     e.target.setAttribute("tabindex", "0");
   });
 }
-const rowsInView = () => [...$("grid").querySelectorAll("tbody:not(.failure) tr")].filter(inView);
+const rowsInView = () => (settle(), [...$("grid").querySelectorAll("tbody:not(.failure) tr")].filter(inView));
 function inGrid(e) {
   const cell = e.target.closest("td, th"), tr = cell && cell.parentElement;
   if (!cell || e.altKey || e.metaKey) return;

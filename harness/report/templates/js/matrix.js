@@ -1,6 +1,6 @@
 // The table: what a filter leaves, groups that are drawn when they are unfolded, and which columns are to be seen.
 const SHEET = new CSSStyleSheet();
-const AT_ONCE = 60; // rows of long groups that a filter unfolds, all groups together: the others say how many match
+const AT_ONCE = 30; // rows of long groups that a filter unfolds, all groups together: the others say how many match
 const PAGE = 40; // rows of a long group that are drawn at a time
 let bodies = [];
 let hits = null; // row -> columns, of the last filter; null where nothing is asked
@@ -67,13 +67,34 @@ function unfold(b) {
 function dim(b) {
   const a = S.a && S.b ? D.column.get(S.a) : undefined, other = D.column.get(S.b);
   for (const [r, tr] of b.trs) {
-    const pale = hits && asked.squares ? new Set(hits[r]) : null;
-    for (const td of tr.cells) if (td.dataset.k) td.classList.toggle("pale", pale !== null && !pale.has(Number(td.dataset.k)));
+    const pale = hits && (asked.squares || between()) ? new Set(hits[r]) : null;
+    if (pale || tr.pale) for (const td of tr.cells) if (td.dataset.k && seen.has(Number(td.dataset.k))) td.classList.toggle("pale", pale !== null && !pale.has(Number(td.dataset.k)));
+    tr.pale = pale !== null;
     let tag = tr.cells[0].querySelector(".went");
     const word = a === undefined ? "" : compared(D.rows[r], a, other);
     if (word && !tag) tr.cells[0].append((tag = el("span", { class: "went tag" })));
     if (tag) word ? (tag.textContent = word) : tag.remove();
+    for (const old of tr.querySelectorAll(".was")) old.remove();
+    if (between()) for (const c of hits[r]) {
+      const square = document.getElementById(squareLink(r, c)), [was, is] = between().map((run) => statusIn(run, r, c));
+      if (square) square.append(el("small", { class: "was" }, `${S.a}: ${was}; ${S.b}: ${is}`));
+    }
   }
+}
+
+// Two runs that are compared, by their places; null where columns are, or nothing.
+function between() {
+  const runs = [S.a, S.b].map((name) => D.nights.runs.indexOf(name));
+  return runs.includes(-1) ? null : runs;
+}
+// A square's word in a run, "" where it was not asked in it; one that no run changed has its word of today in all.
+function statusIn(run, r, c) {
+  const known = D.nights.statuses[`${D.rows[r].id}/${D.columns[c].id}`];
+  return known ? known[run] : D.types[D.rows[r].squares.get(c)].status;
+}
+function parted(r, c) {
+  const [was, is] = between().map((run) => statusIn(run, r, c));
+  return was && is && was !== is;
 }
 
 let asked = { empty: true, squares: false };
@@ -83,19 +104,23 @@ function show() {
   const visible = comparing ? new Set([a, b]) : own;
   hits = asked.empty ? null : search(comparing ? { ...asked, wide: false } : asked, visible);
   if (comparing) hits = D.rows.map((row, r) => (compared(row, a, b) && (!hits || hits[r].length) ? [a, b].filter((c) => !hits || hits[r].includes(c)) : []));
+  if (between()) hits = D.rows.map((row, r) => (hits ? hits[r] : [...row.squares.keys()]).filter((c) => parted(r, c)));
   seen = visible;
   if (!comparing && hits && asked.column.length) {
     const named = D.columns.map((c, at) => at).filter((c) => (asked.wide || own.has(c)) && asked.column.every((t) => t(D.columns[c])));
     if (named.length) seen = new Set(named);
-  } else if (!comparing && hits && asked.wide) seen = new Set([...own, ...hits.flat()]);
+  } else if (!comparing && hits && (asked.wide || between())) seen = new Set([...own, ...hits.flat()]);
   const rule = (c) => (seen.has(c) ? `#grid [data-k="${c}"]{display:table-cell!important}` : `#grid [data-k="${c}"]{display:none!important}`);
   const rules = seen === own ? "" : D.columns.map((_, c) => rule(c)).join("");
   if (rules !== SHEET.was) SHEET.replaceSync((SHEET.was = rules));
   draw();
   tell(comparing, a, b);
 }
+// What a filter leaves is drawn a screen at a time: the first frame has what the reader sees, the next all of it.
+const SCREEN = 30;
+let rest = 0;
 function draw() {
-  let budget = AT_ONCE, heading = null, under = 0;
+  let budget = AT_ONCE, heading = null, under = 0, above = 0;
   for (const b of bodies) {
     if (b.heading) {
       if (heading) heading.body.hidden = !under;
@@ -105,6 +130,8 @@ function draw() {
     const found = hits ? b.rows.filter((r) => hits[r].length) : b.rows;
     under += found.length;
     b.body.hidden = !found.length;
+    b.body.classList.toggle("later", above > SCREEN && found.length > 0);
+    above += found.length && (b.group ? 1 + Math.min(found.length, b.long ? 3 : 99) : 1);
     if (b.group) {
       b.all = false;
       b.limit = PAGE;
@@ -120,12 +147,20 @@ function draw() {
     if (found.length) unfold(b);
   }
   if (heading) heading.body.hidden = !under;
+  cancelAnimationFrame(rest);
+  rest = requestAnimationFrame(() => {
+    rest = requestAnimationFrame(settle);
+  });
+}
+function settle() {
+  for (const body of document.querySelectorAll("#grid .later")) body.classList.remove("later");
 }
 function tell(comparing, a, b) {
-  let text = asked.problem;
+  const known = (name) => D.column.has(name) || D.nights.runs.includes(name);
+  let text = asked.problem || (!comparing && !between() && known(S.a) && known(S.b) ? "two columns are compared, or two runs" : "");
   if (!text && hits) {
     const rows = hits.filter((h) => h.length).length, squares = hits.reduce((n, h) => n + h.length, 0);
-    text = rows ? `${rows} of ${D.rows.length} rows${asked.squares && !comparing ? `, ${squares} squares` : ""}` : "nothing matches";
+    text = rows ? `${between() ? `${S.b} beside ${S.a}: ` : ""}${rows} of ${D.rows.length} rows${(asked.squares || between()) && !comparing ? `, ${squares} squares` : ""}` : between() ? `${S.b} beside ${S.a}: no square differs` : "nothing matches";
     if (comparing) {
       const went = {};
       D.rows.forEach((row, r) => { if (hits[r].length) { const w = compared(row, a, b); went[w] = (went[w] || 0) + 1; } });

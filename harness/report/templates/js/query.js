@@ -3,7 +3,7 @@ const DTYPES = { bf16: "bfloat16", fp16: "float16", f16: "float16", half: "float
 const KEYS = ["case", "class", "fw", "col", "version", "status", "is", "dtype", "mode", "variant", "rate", "speed"];
 const IS = {
   new: (s) => s.change === "new", fixed: (s) => s.change === "fixed", changed: (s) => s.change in MARKS, bad: (s) => D.bad.includes(s.status),
-  asked: (s) => D.executed.includes(s.status), timed: (s, r, c) => D.share.has(key(r, c)), swept: (s, r) => D.rows[r].swept, case: (s, r) => !D.rows[r].swept,
+  asked: (s) => D.executed.includes(s.status), timed: (s, r, c) => D.share.has(key(r, c)), reproduced: (s, r, c) => D.repro.has(key(r, c)), swept: (s, r) => D.rows[r].swept, case: (s, r) => !D.rows[r].swept,
   different: (s, r) => D.rows[r].different, newest: (s, r, c) => D.columns[c].newest,
 };
 const key = (r, c) => r * D.columns.length + c;

@@ -13,6 +13,7 @@ function prepare(index) {
   D.rate = new Map(D.rates.map(([r, c, k, n]) => [key(r, c), [k, n]]));
   const rows = new Map(D.rows.map((r) => [r.id, r.place]));
   D.share = new Map(D.shares.map(([row, column, share]) => [key(rows.get(row), D.column.get(column)), share]));
+  D.repro = new Set(D.repros.map(([r, c]) => key(r, c)));
   D.changed = [];
   for (const row of D.rows) {
     D.address.set(rowLink(row.place), [row.place, -1]);
@@ -26,7 +27,7 @@ function prepare(index) {
 function readTools() {
   for (const node of document.querySelectorAll(".scripted")) node.hidden = false;
   for (const id of ["compare-a", "compare-b"]) {
-    $(id).append(...D.shown.map((c) => el("option", null, D.columns[c].id)));
+    $(id).append(...[["Columns", D.shown.map((c) => D.columns[c].id)], ["Runs", D.nights.runs]].filter(([, list]) => list.length).map(([label, list]) => el("optgroup", { label }, list.map((name) => el("option", null, name)))));
     $(id).addEventListener("change", () => go({ [id.at(-1)]: $(id).value }, true));
   }
   $("find").addEventListener("input", () => go({ q: $("find").value }, true));
