@@ -19,6 +19,7 @@ from harness.bisect.question import read as question
 from harness.errors import BadInput, CannotBuild, CannotKeep, Exit
 from harness.pins import release_key, unpinned
 from harness.project import Project
+from harness.report import payload
 
 RELEASED = ["1.0", "1.1", "2.0", "2.1", "2.2", "3.0", "3.1", "4.0", "4.1rc1"]
 CELL = "many:row00@float32"
@@ -147,13 +148,32 @@ def test_what_the_matrix_has_is_reused(fakes, built):
     assert answer["disagreements"] == []
 
 
+def test_what_was_found_is_published_and_shown(fakes, built):
+    """A line a search, without its records; a later search takes the published one's place."""
+    answer = search(fakes)
+    answers.publish(fakes)
+    (line,) = answers.file(fakes).read_text().splitlines()
+    assert '"records": [{' not in line
+    answers.path(fakes, CELL, "fake").unlink()
+    (kept,) = answers.listed(fakes)
+    assert (kept["first_bad"], kept["flips"]) == (answer["first_bad"], answer["flips"])
+    assert payload._searched(kept).startswith(
+        f"fake {answer['from']} to {answer['to']}, {CELL}: asked {len(answer['versions'])} releases on "
+    )
+    later = search(fakes)
+    assert [each["at"] for each in answers.listed(fakes)] == [later["at"]]
+    answers.file(fakes).write_text("no JSON")
+    answers.path(fakes, CELL, "fake").unlink()
+    assert answers.listed(fakes) == []
+
+
 def test_a_disagreement_with_the_matrix_is_an_error_that_is_shown(fakes, built, capsys):
     search(fakes)
     matrix(fakes, "1.0", status="silent", message="planted")
     answer = search(fakes, fresh=True)
     assert "silent: planted" in answer["disagreements"][0]
     assert command.status(answer) == Exit.NEW
-    assert any(line.startswith("DISAGREES") for line in command.lines(answer))
+    assert any(line.startswith("DISAGREES") for line in answers.lines(answer))
     matrix(fakes, "1.0")
     assert command.status(search(fakes, fresh=True)) == Exit.CLEAN
 
@@ -407,4 +427,4 @@ def test_a_search_goes_on_in_a_clone(fakes, built, clone):
         columns.make = make
     assert git("log", "-1", "--format=%s", answer["commits"]["first"]) == "commit 7"
     assert answer["commits"]["complete"]
-    assert any(answer["commits"]["first"] in line for line in command.lines(answer))
+    assert any(answer["commits"]["first"] in line for line in answers.lines(answer))

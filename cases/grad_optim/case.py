@@ -251,10 +251,22 @@ CASE = Sweep(
         ),
         "adafactor": Op(forward=adafactor, takes=plain(), gradient=False, dtypes=WIDE, roundings=MANY),
         "clip_norm": Op(
-            forward=clip_norm, takes=under_a_loss_scale(clipped(most=(1.0, 16.0))), gradient=False, dtypes=ALL, roundings=8, terms=squares, slack=divided
+            forward=clip_norm,
+            takes=under_a_loss_scale(clipped(most=(1.0, 16.0))),
+            gradient=False,
+            dtypes=ALL,
+            roundings=8,
+            terms=squares,
+            slack=divided,
         ),
         "clip_each_norm": Op(
-            forward=clip_each_norm, takes=under_a_loss_scale(clipped(most=(1.0, 16.0))), gradient=False, dtypes=ALL, roundings=8, terms=squares, slack=divided
+            forward=clip_each_norm,
+            takes=under_a_loss_scale(clipped(most=(1.0, 16.0))),
+            gradient=False,
+            dtypes=ALL,
+            roundings=8,
+            terms=squares,
+            slack=divided,
         ),
         "clip_value": Op(forward=clip_value, takes=clipped(most=(1.0, 0.5)), gradient=False, dtypes=ALL, roundings=1),
     },

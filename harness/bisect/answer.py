@@ -84,5 +84,61 @@ def read(file: Path) -> Answer | None:
     return answer
 
 
+def lines(answer: Answer) -> list[str]:
+    """The answer in words."""
+    said = []
+    for f in answer["flips"]:
+        between = f" ({', '.join(f['between'])} between them could not be asked)" if f["between"] else ""
+        old, new = ("last good", "first bad") if f["to"] == "bad" else ("last bad", "first good")
+        said.append(f"{old} {f['before']}, {new} {f['after']}{between}")
+    if not answer["flips"]:
+        given = [e for e in answer["versions"] if e["bad"] is not None]
+        if len(given) > 1:
+            both = "every version asked is" if answer["scanned"] else f"{given[0]['version']} and {given[-1]['version']} are both"
+            more = "" if answer["scanned"] else "; what lies between was not looked for (--scan does)"
+            said.append(f"no change: {both} {'bad' if given[0]['bad'] else 'good'}{more}")
+        else:
+            said.append("no answer: fewer than two versions could be asked")
+    said += [f"could not be asked: {version}: {why}" for version, why in answer["not_built"].items()]
+    said += [f"left out: {version} is yanked ({why})" for version, why in answer["yanked"].items()]
+    if answer["pre_releases"]:
+        said.append(f"left out: pre-releases {', '.join(answer['pre_releases'])} (--pre asks them)")
+    if answer["not_asked"]:
+        said.append(f"not needed: {', '.join(answer['not_asked'])}")
+    if answer["commits"]:
+        c = answer["commits"]
+        said.append(f"first changed commit {c['first']}" if c["first"] else f"one of these commits: {', '.join(c['candidates'])}")
+    said += [f"DISAGREES {text}" for text in answer["disagreements"]]
+    anew = answer["asked_anew"]
+    return [*said, f"{anew} versions asked by searches; {answer['seconds']:g} s, load {answer['load']} on {answer['cores']} cores"]
+
+
+def file(project: Project) -> Path:
+    return project.root / "results" / "bisects.jsonl"
+
+
+def listed(project: Project) -> list[Answer]:
+    """Every complete answer: those that were published, and over them those of later searches."""
+    published = _published(file(project))
+    later = [found for one in sorted(folder(project).glob("*.json")) if (found := read(one))]
+    newest = {(each["cell"], each["framework"], each["backend"]): each for each in [*published, *later] if each["complete"]}
+    return [newest[name] for name in sorted(newest)]
+
+
+def _published(path: Path) -> list[Answer]:
+    try:
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+    except (OSError, ValueError):
+        return []
+    return [line for line in lines if isinstance(line, dict) and line.get("schema") == SCHEMA]
+
+
+def publish(project: Project) -> None:
+    """The answers, a line each, without the records that each version's word was made of."""
+    slim = [{**each, "versions": [{**v, "records": []} for v in each["versions"]]} for each in listed(project)]
+    if slim:
+        replace(file(project), "".join(json.dumps(each) + "\n" for each in slim))
+
+
 def stamp() -> Answer:
     return {"load": machine.load(), "cores": os.cpu_count() or 1, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness import verdict
+from harness.bisect import answer as answers
 from harness.errors import Exit
 from harness.project import Project
 
@@ -97,34 +98,5 @@ def show(answer: Answer, console: Console) -> None:
             f"{e['build_s']:g}" if e["build_s"] else "",
         )
     console.print(table)
-    for line in lines(answer):
+    for line in answers.lines(answer):
         console.print(line, markup=False, highlight=False)
-
-
-def lines(answer: Answer) -> list[str]:
-    """The answer in words."""
-    said = []
-    for f in answer["flips"]:
-        between = f" ({', '.join(f['between'])} between them could not be asked)" if f["between"] else ""
-        old, new = ("last good", "first bad") if f["to"] == "bad" else ("last bad", "first good")
-        said.append(f"{old} {f['before']}, {new} {f['after']}{between}")
-    if not answer["flips"]:
-        given = [e for e in answer["versions"] if e["bad"] is not None]
-        if len(given) > 1:
-            both = "every version asked is" if answer["scanned"] else f"{given[0]['version']} and {given[-1]['version']} are both"
-            more = "" if answer["scanned"] else "; what lies between was not looked for (--scan does)"
-            said.append(f"no change: {both} {'bad' if given[0]['bad'] else 'good'}{more}")
-        else:
-            said.append("no answer: fewer than two versions could be asked")
-    said += [f"could not be asked: {version}: {why}" for version, why in answer["not_built"].items()]
-    said += [f"left out: {version} is yanked ({why})" for version, why in answer["yanked"].items()]
-    if answer["pre_releases"]:
-        said.append(f"left out: pre-releases {', '.join(answer['pre_releases'])} (--pre asks them)")
-    if answer["not_asked"]:
-        said.append(f"not needed: {', '.join(answer['not_asked'])}")
-    if answer["commits"]:
-        c = answer["commits"]
-        said.append(f"first changed commit {c['first']}" if c["first"] else f"one of these commits: {', '.join(c['candidates'])}")
-    said += [f"DISAGREES {text}" for text in answer["disagreements"]]
-    anew = answer["asked_anew"]
-    return [*said, f"{anew} versions asked by searches; {answer['seconds']:g} s, load {answer['load']} on {answer['cores']} cores"]

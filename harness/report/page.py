@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import cell, machine, pins, record, summary, verdict
+from harness.bisect import answer as answers
 from harness.errors import BadInput
 from harness.matrix import all_cells
 from harness.project import Project, platform_name, replace
@@ -46,6 +47,7 @@ def write(project: Project, *, publish: bool) -> Path:
         overhead = project.latest / "overhead.json"
         if overhead.exists():
             (project.baseline / "overhead.json").write_text(overhead.read_text())
+        answers.publish(project)
         ledger.write(project.root / "results" / "findings.jsonl", ledger.findings(records, specs))
     outcomes, accused = summary.oracles(specs)
     facts = _facts(project, records, len(broken)) | {"stale": stale}

@@ -5,10 +5,13 @@ The index is small and opened at once: a filter asks it of every square. A row's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.bisect import answer as answers
+from harness.bisect.answer import Answer
 from harness.case import Tol
 from harness.report import history
 from harness.report.evidence import CaseView, Row, Square
@@ -53,6 +56,7 @@ def payload(
     ledger: Sequence[Finding],
     more: Mapping[str, Any],
     repros: Repros = NO_REPROS,
+    searches: Sequence[Answer] = (),
 ) -> Payload:
     """``more``: further keys of the index. A blob ``repros-…`` stands beside the blob ``records-…`` of the same rows, where any has one."""
     kinds, types = Interned(), Interned()
@@ -63,7 +67,7 @@ def payload(
     blobs: dict[str, str] = {}
     shown: list[list[int]] = []  # squares with a repro that ran: row, column
     for at, case in enumerate(cases):
-        blobs[f"case-{at}"] = blob({"files": _files(case, ran), "rows": {r.id: _asked(r) for r in case.rows}})
+        blobs[f"case-{at}"] = blob({"files": _files(case, ran), "rows": {r.id: _asked(r, searches) for r in case.rows}})
         for number, chunk in enumerate(_chunks(case.rows)):
             name = f"records-{at}-{number}"
             blobs[name] = blob({r.id: {c: _records(s, ran) for c, s in r.squares.items()} for r in chunk})
@@ -142,9 +146,10 @@ def _files(case: CaseView, ran: Ran) -> dict[str, Any]:
     return {f"{path}@{sha256}": ran.file(path, sha256) for path, sha256 in sorted(asked)}
 
 
-def _asked(row: Row) -> dict[str, Any]:
+def _asked(row: Row, searches: Sequence[Answer]) -> dict[str, Any]:
     """What the case says of the row: tolerances with their derivations, documented choices, absences, trackers; and its history over versions."""
     found: dict[str, Any] = {"strips": [[s.name, [q.column.id for q in s.squares], s.says] for s in history.strips(row)]}
+    found["bisect"] = [_searched(each) for each in searches if re.split("[/@+]", each["cell"])[0] == row.id]
     spec = row.spec
     if spec is None:
         return found
@@ -159,6 +164,14 @@ def _asked(row: Row) -> dict[str, Any]:
     found["absent"] = {f: [a.why, list(a.names)] for f, a in spec.absent.items()}
     found["tracker"] = {f: note for f, note in spec.case.tracker.items() if " " not in f or f.endswith(f" {spec.item}")}
     return {k: v for k, v in found.items() if v}
+
+
+def _searched(answer: Answer) -> str:
+    """What a search over releases said, in a line."""
+    name = " ".join(filter(None, (answer["framework"], answer["backend"])))
+    over = f"{name} {answer['from']} to {answer['to']}, {answer['cell']}: asked {len(answer['versions'])} releases on {answer['at'][:10]}"
+    said: str = tidy({"said": f"{over}: {'; '.join(answers.lines(answer)[:-1])}."})["said"]
+    return said
 
 
 def _allowed(output: str, tol: Mapping[str, Tol]) -> list[list[Any]]:

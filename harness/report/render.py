@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 
 from harness import pins, verdict
+from harness.bisect import answer as answers
 from harness.case import FAILURES, Spec
 from harness.errors import BadInput
 from harness.project import Project
@@ -100,7 +101,7 @@ def render(
         "curves": _curves(blind),
         "shown": [s.at for s in shown],
     }
-    packed = payload(cases, heads, Ran(root=root), listed, more, made)
+    packed = payload(cases, heads, Ran(root=root), listed, more, made, answers.listed(Project(root)))
     environment = _environment()
     style = environment.get_template("style.css.j2").render(statuses=STATUSES, frameworks=len({h.framework for h in heads}))
     script = "(() => {\n" + "".join((TEMPLATES / "js" / name).read_text() for name in SCRIPTS) + "})();"

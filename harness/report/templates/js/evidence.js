@@ -149,7 +149,8 @@ function versions(own, c) {
       return el("li", null, el("a", { href: hash({ row: own.row.place, column: at }), class: `step ${status}`, "aria-current": at === c && "page" }, el("span", { class: "version" }, D.columns[at].label), " ", glyph(status), status));
     })), says ? el("b", null, says) : ""));
   const nights = c < 0 ? null : D.nights.statuses[`${own.row.id}/${D.columns[c].id}`];
-  return section("Over versions and runs", lines, nights ? el("p", { class: "dim" }, "Run by run: ", nights.map((s, i) => [i ? ", " : "", D.nights.runs[i], " ", s ? [glyph(s), " ", s] : "not asked"]), ".") : null);
+  const searched = (own.about.bisect || []).map((text) => el("p", { class: "dim" }, "bisect: ", text));
+  return section("Over versions and runs", lines, searched, nights ? el("p", { class: "dim" }, "Run by run: ", nights.map((s, i) => [i ? ", " : "", D.nights.runs[i], " ", s ? [glyph(s), " ", s] : "not asked"]), ".") : null);
 }
 const tracker = (about, row, column) => [column.framework, `${column.framework} ${row.item}`].map((k) => (about.tracker && about.tracker[k] ? el("p", null, linked(about.tracker[k])) : null));
 function environments(records) {
