@@ -102,7 +102,7 @@ def test_a_rank_that_is_worked_out_may_be_any():
     ("layout", "seen"),
     [
         ("transposed", "x.clone().swap_dims(0, 1)"),
-        ("strided", "x.clone().select(1, Tensor::<B, 1, burn::tensor::Int>::from_ints([0, 2], &device))"),
+        ("strided", "x.clone().select(1, burn::tensor::Tensor::<B, 1, burn::tensor::Int>::from_ints([0, 2], &device))"),
         ("offset", "x.clone().narrow(0, 1, 2)"),
         ("broadcast", "x.clone().expand([2, 2])"),
     ],
@@ -123,7 +123,9 @@ def test_only_the_recorded_failure_is_a_repro(cells):
     elu = asked(cells, "grad_elementwise:elu", "burn-0.21.0")
     right = "y: right, 0 of 2 numbers are off\n"
     assert accept.refused(elu, 1, right + "dx[0]: got NaN, want 1.0, allowed error 1e-6\ndx: WRONG, 1 of 2 numbers are off\n") == ""
-    assert "in the record" in accept.refused(elu, 1, right + "dx[0]: got 3.0, want 1.0, allowed error 1e-6\ndx: WRONG, 1 of 2 numbers are off\n")
+    assert "in the record" in accept.refused(
+        elu, 1, right + "dx[0]: got 3.0, want 1.0, allowed error 1e-6\ndx: WRONG, 1 of 2 numbers are off\n"
+    )
     assert "in the record" in accept.refused(elu, 1, right + "dx: WRONG, got nothing, want [2]\n")
     assert accept.refused(elu, 0, right) == "the defect is not there"
     assert accept.refused(elu, 2, "raised: panic: no Vulkan device").startswith("it could not run")
