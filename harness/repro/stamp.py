@@ -25,7 +25,7 @@ from harness.repro.rust import rust_files
 from harness.sweep.judge import KINDS
 
 TEMPLATES = Path(__file__).with_name("templates")
-LONGEST = 2500  # numbers that stand in a file, of one tensor
+LONGEST = 2000  # numbers that stand in a file, of one tensor
 
 
 def jinja() -> jinja2.Environment:
