@@ -14,8 +14,9 @@ from harness.ask import Asker
 from harness.errors import BadInput
 from harness.matrix import all_cells
 from harness.project import ROOT
-from harness.repro import accept, batch, cut, literals, one, question, stamp
+from harness.repro import accept, batch, cut, literals, one, question, shrink, stamp
 from harness.repro.question import Failing, Output
+from harness.sweep.op import Asked, Example, Op
 
 PINS = '[fake]\nlanguage = "python"\npython = "3.11"\nadapter = "numpy"\nrequires = ["numpy=={version}"]\n[fake.versions]\n"1.0" = {}\n'
 
@@ -110,11 +111,14 @@ def test_a_batch_goes_on_where_it_was_stopped(project, asked, monkeypatch):
     record.write_folder(project.latest, [asked["lost_gradient"][1]])
     shutil.rmtree(one.home(project), ignore_errors=True)
     first = batch.run(project, columns=["fake-1.0"], keyword="", warm=True)
-    assert [each["valid"] for each in first] == [True]
+    assert [(each["valid"], each["bundle"]) for each in first] == [(True, batch.FITS)]
     assert batch.listed(project) == first
     monkeypatch.setattr(one, "make", None)  # it must not be asked for
     assert batch.run(project, columns=["fake-1.0"], keyword="scale and not other", warm=True) == first
     assert batch.run(project, columns=["fake-1.0"], keyword="other", warm=True) == []
+    monkeypatch.setattr(batch.check, "problems", lambda folder, **_: ["form/describe.md: required and empty"])
+    (unfit,) = batch.run(project, columns=["fake-1.0"], keyword="", warm=True)
+    assert (unfit["status"], unfit["valid"], unfit["bundle"]) == ("reproduced", False, "form/describe.md: required and empty")
 
 
 def test_a_function_is_cut_out_as_it_is_written(tmp_path):
@@ -158,6 +162,64 @@ def test_one_allowed_error_is_written_where_no_defect_hides_in_it():
     assert large.atol == 1e-3
     assert large.want.tolist() == [1.0, 1000.123457]
     assert np.asarray(small.atol).tolist() == [1e-6, 1e-3]
+    hair = question.readable(
+        dataclasses.replace(output, atol=np.array([0.0194, 0.0194])), Failing(name="y", kind="value", got=1.0195, want=1.0)
+    )
+    assert np.asarray(hair.atol).tolist() == [0.0194, 0.0194]  # 0.02 would hide it
+
+
+SHARE = Op(forward=lambda x: x.max(), takes=lambda d: Asked(tensors={"x": d.floats(2)}))
+
+
+def swept(asked, note, **check):
+    """A cell of an operation and its record, as far as a question needs them."""
+    cell = dataclasses.replace(asked[""][0], spec=dataclasses.replace(asked[""][0].spec, op=SHARE))
+    return cell, {**asked[""][1], "status": "silent"}, {"check": "gradient", "note": note, "got": 2.0, "want": 1.0, **check}
+
+
+def test_of_a_tie_the_sum_is_asked(project, asked):
+    """Which of two equal numbers gets the gradient of their maximum is not said; that it is one gradient is."""
+    example = Example(
+        asked=Asked(tensors={"x": np.array([0.5, 0.5])}), dtype="float64", layouts={"x": "contiguous"}, use="once", upstream=np.array(1.0)
+    )
+    made = question.of_example(*swept(asked, "dx at its sum; float64"), example)
+    total = next(o for o in made.outputs if o.name == "sum of dx")
+    assert float(total.want) == 1.0
+    assert 0 < float(total.atol) < 1e-3
+    assert made.failing[0].name == "sum of dx"
+    text = stamp.python(made)
+    assert 'wrong("sum of dx", dx, 1.0' in text
+    assert 'if name.startswith("sum of ")' in text
+
+
+def test_with_one_thread_it_is_said(asked):
+    example = Example(
+        asked=Asked(tensors={"x": np.zeros((0, 2))}), dtype="float64", layouts={"x": "contiguous"}, use="once", upstream=np.zeros((0, 2))
+    )
+    cell, record, check = swept(asked, "y at [0]; float64", check="value")
+    cell = dataclasses.replace(cell, spec=dataclasses.replace(cell.spec, op=dataclasses.replace(SHARE, forward=lambda x: x)))
+    made = question.of_example(cell, record, check, example)
+    assert "OMP_NUM_THREADS" not in stamp.python(made)
+    text = stamp.python(dataclasses.replace(made, one_thread=True))
+    assert 'os.environ["OMP_NUM_THREADS"] = "1"' in text
+    assert "np.full((0, 2), 0.0" in text  # lists would lose the 2
+
+
+def test_inputs_are_cut_as_long_as_they_fail():
+    """A sum that is wrong from 100 terms on: 104 of 832 are left, an eighth of both axes of that size."""
+    start = {"x": np.ones((832, 2)), "w": np.ones(832), "ids": np.arange(832)}
+    left = {}
+
+    def fails(made):
+        if made["w"].size >= 100:
+            left.update(made)
+            return True
+        return False
+
+    shrink.least(start, fails, enough=0)
+    assert {name: value.shape for name, value in left.items()} == {"x": (104, 1), "w": (104,), "ids": (104,)}
+    assert left["ids"].max() == 103
+    shrink.least(start, lambda made: pytest.fail("it is small enough"), enough=10**6)
 
 
 def test_what_a_run_prints_is_read():

@@ -34,6 +34,11 @@ def linear_plain(x, weight):
     return x @ weight.T
 
 
+def add_row(x, row):
+    """A bias without its product: what is added to every row gets the sum of all of them."""
+    return x + row
+
+
 def bilinear(a, b, weight, bias):
     return np.einsum("...i,oij,...j->...o", a, weight, b) + bias
 
@@ -138,6 +143,7 @@ CASE = Sweep(
         "baddbmm": Op(forward=addmm, takes=lettered(c="bik", a="bij", b="bjk", attributes=SCALES), terms=longest, roundings=6),
         "linear": Op(forward=linear, takes=lettered(x=".i", weight="oi", bias="o"), terms=longest),
         "linear_long": Op(forward=linear, takes=lettered(x="ni", weight="oi", bias="o", long="ni"), terms=longest),
+        "add_row": Op(forward=add_row, takes=lettered(x="ni", row="i", long="ni"), terms=longest),
         "linear_plain": Op(forward=linear_plain, takes=lettered(x=".i", weight="oi"), terms=longest),
         "bilinear": Op(forward=bilinear, takes=lettered(a="ni", b="nj", weight="oij", bias="o"), terms=longest, roundings=6),
         "gram": Op(forward=gram, takes=lettered(x=".ij"), terms=longest),

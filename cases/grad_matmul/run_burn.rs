@@ -53,6 +53,10 @@ pub fn linear_long<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Tensor<B, 2> {
     affine(t.float("x"), weight, Some(t.float("bias")))
 }
 
+pub fn add_row<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Tensor<B, 2> {
+    t.float::<2>("x") + t.float::<1>("row").unsqueeze()
+}
+
 pub fn linear_plain<B: Backend>(t: &Tensors<B>, _: &Attributes) -> Any<B> {
     let weight = t.float::<2>("weight").transpose();
     each_rank!(t.any("x"), x => affine(x, weight, None))

@@ -53,6 +53,10 @@ pub fn linear_long(t: &Tensors, _: &Attributes) -> Tensor<2> {
     affine(t.float("x"), weight, Some(t.float("bias")))
 }
 
+pub fn add_row(t: &Tensors, _: &Attributes) -> Tensor<2> {
+    t.float::<2>("x") + t.float::<1>("row").unsqueeze()
+}
+
 pub fn linear_plain(t: &Tensors, _: &Attributes) -> Any {
     let weight = t.float::<2>("weight").transpose();
     each_rank!(t.any("x"), x => affine(x, weight, None))

@@ -42,6 +42,10 @@ pub fn linear_long(t: &Tensors, _: &Attributes) -> Result<Tensor> {
     Linear::new(t["weight"].clone(), t.get("bias").cloned()).forward(&t["x"])
 }
 
+pub fn add_row(t: &Tensors, _: &Attributes) -> Result<Tensor> {
+    t["x"].broadcast_add(&t["row"])
+}
+
 pub fn linear_plain(t: &Tensors, _: &Attributes) -> Result<Tensor> {
     Linear::new(t["weight"].clone(), t.get("bias").cloned()).forward(&t["x"])
 }

@@ -89,6 +89,10 @@ def linear_long(x, weight, bias):
     return tf.nn.bias_add(tf.matmul(x, weight, transpose_b=True), bias)
 
 
+def add_row(x, row):
+    return x + row
+
+
 def linear_plain(x, weight):
     return tf.tensordot(x, weight, [[-1], [1]])
 

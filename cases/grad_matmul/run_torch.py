@@ -66,6 +66,10 @@ def linear_long(x, weight, bias):
     return F.linear(x, weight, bias)
 
 
+def add_row(x, row):
+    return x + row
+
+
 def linear_plain(x, weight):
     return F.linear(x, weight)
 

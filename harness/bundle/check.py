@@ -17,8 +17,8 @@ SCHEMA_FILE = Path(__file__).with_name("bundle.schema.json")
 REPRODUCED = "reproduced"  # repro.json's word for a repro that failed as its record says
 
 
-def problems(folder: Path) -> list[str]:
-    """What is wrong with a bundle; none where it can be filed.
+def problems(folder: Path, *, unwritten: bool = True) -> list[str]:
+    """What is wrong with a bundle; none where it can be filed. Without ``unwritten`` it is no fault that a person has not written yet what only he may.
 
     Raises:
         BadInput: there is no bundle.
@@ -33,7 +33,7 @@ def problems(folder: Path) -> list[str]:
         form = forms.named(made["form"])
     except BadInput as unknown:
         return [f"bundle.json: {unknown.found}; wanted: {unknown.wanted}"]
-    found = [p for field in form.fields for p in _field(folder, field)]
+    found = [p for field in form.fields for p in _field(folder, field, unwritten=unwritten)]
     return [*found, *_address(folder, form, made), *_human(folder, form, made), *_repro(folder), *_files(folder, made)]
 
 
@@ -45,10 +45,10 @@ def _schema(made: dict[str, Any]) -> Iterator[str]:
         yield f"bundle.json: {'.'.join(map(str, error.absolute_path)) or 'bundle'}: {error.message}"
 
 
-def _field(folder: Path, field: Field) -> Iterator[str]:
+def _field(folder: Path, field: Field, *, unwritten: bool) -> Iterator[str]:
     path = folder / "form" / f"{field.id}.md"
     text = path.read_text().strip() if path.is_file() else ""
-    if field.required and not text:
+    if field.required and not text and (unwritten or not field.human):
         todo = f"write its section of human.md, then make the bundle again: {field.id}" if field.human else "fill it in"
         yield f"form/{field.id}.md: required and empty; do: {todo}"
     chosen = [line.strip() for line in text.splitlines() if line.strip()]

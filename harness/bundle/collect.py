@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from harness import cargo, environment, machine
@@ -38,6 +39,12 @@ def collect(project: Project, column: Column, repro: Path) -> str:
     """What the collector printed; where it cannot run, a line that says why."""
     if column.language == "rust":
         return portable(_rust(repro), project)
+    return _python(project, column)
+
+
+@cache
+def _python(project: Project, column: Column) -> str:
+    """Of an interpreter, which is the same for all repros of a column."""
     ready = environment.read(project, column)
     if ready.cause:
         return f"not collected: {ready.problem}\n"

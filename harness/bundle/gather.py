@@ -34,20 +34,27 @@ def gather(project: Project, address: str, column: str, repro: Path | None = Non
     asked = read_question(project, address)
     records = record.newest(project.baseline, project.latest, project.swept)
     cell, worst = _worst(asked, asked.cells(project, one), records, f"{address} {column}")
+    return of(project, cell, worst, records, _repro(project, worst, repro))
+
+
+def of(project: Project, cell: Cell, worst: Record, records: Sequence[Record], repro: Repro) -> Facts:
+    """The facts of a cell whose record and repro are known; ``records`` are the newest of every cell."""
+    one = cell.column
     same = [r for r in records if _same(r, cell)]
-    mine = [r for r in same if r["framework"] == one.framework and _backend(project, r) == one.backend]
+    backends = {c.id: c.backend for c in pins.read(project.pins)}
+    mine = [r for r in same if r["framework"] == one.framework and backends.get(r["column"], "") == one.backend]
     note = cell.spec.tracker(one.framework)
     return Facts(
         project=project,
         cell=cell,
         record=worst,
-        repro=_repro(project, worst, repro),
+        repro=repro,
         lines=tuple(_lines(cell, worst)),
         references=_references(cell, worst),
         versions=tuple(sorted((r for r in mine if r["variant"] == cell.variant), key=lambda r: release_key(r["version"]))),
         others=tuple(_newest(r for r in same if r["framework"] not in (one.framework, "numpy", "trainer") and not r["variant"])),
         variants=tuple(r for r in mine if r["column"] == one.id and r["variant"] != cell.variant),
-        bisect=_bisect(project, asked, cell, one),
+        bisect=_bisect(project, cell),
         tracker=note,
         links=tuple(dict.fromkeys(URL.findall(note))),
     )
@@ -73,11 +80,6 @@ def _worst(asked: Question, cells: list[Cell], records: list[Record], named: str
 
 def _same(r: Record, cell: Cell) -> bool:
     return (r["case"], r["item"], r["dtype"], r["mode"]) == (cell.spec.id, cell.spec.item, cell.dtype, cell.mode)
-
-
-def _backend(project: Project, r: Record) -> str:
-    known = {c.id: c.backend for c in pins.read(project.pins)}
-    return known.get(r["column"], "")
 
 
 def _newest(records: Iterable[Record]) -> list[Record]:
@@ -129,13 +131,18 @@ def _references(cell: Cell, r: Record) -> dict[str, str]:
     }
 
 
-def _bisect(project: Project, asked: Question, cell: Cell, column: Column) -> Answer | None:
+def _bisect(project: Project, cell: Cell) -> Answer | None:
     """The answer of a search for this very cell, or for all dtypes of it."""
-    for address in dict.fromkeys((cell.address, asked.address, cell.address.partition("@")[0])):
-        found = answers.read(answers.path(project, address, column.framework, column.backend))
+    for address in (cell.address, cell.address.partition("@")[0]):
+        found = answers.read(answers.path(project, address, cell.column.framework, cell.column.backend))
         if found and found["complete"]:
             return found
     return None
+
+
+def main_of(folder: Path) -> Path | None:
+    """The file of a repro that a person reads."""
+    return next((p for p in (folder / "repro.py", folder / "src" / "main.rs") if p.is_file()), None)
 
 
 def _repro(project: Project, r: Record, given: Path | None) -> Repro:
@@ -147,10 +154,9 @@ def _repro(project: Project, r: Record, given: Path | None) -> Repro:
             said = json.loads((folder / "repro.json").read_text())
         except (OSError, ValueError):
             continue
-        if given or (said.get("cell"), said.get("column")) == (address, r["column"]):
-            main = next((p for p in (folder / "repro.py", folder / "src" / "main.rs") if p.is_file()), None)
-            if main:
-                return Repro(folder=folder, said=said, main=main)
+        mine = given or (said.get("cell"), said.get("column")) == (address, r["column"])
+        if mine and (main := main_of(folder)):
+            return Repro(folder=folder, said=said, main=main)
     where = given or "results/latest/repros"
     raise BadInput(
         f"no repro of {record.address(r)} in {where}",

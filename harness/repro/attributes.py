@@ -31,6 +31,7 @@ def of(text: str, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
         "attributes": None if attributes is None else {k: value(v) for k, v in attributes.items()},
         "readers": [(name, *READERS[name]) for name in READERS if name in needed],
         "compared": [COMPARED[sign] for sign in COMPARED if re.search(sign, text)],
+        "made": bool(re.search(r"contains\(&\w+\.into\(\)\)", text)),
         "indexed": bool(re.search(r"\w\[\d\]\.as_|cut\[", text)),
     }
 

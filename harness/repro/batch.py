@@ -11,6 +11,9 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from harness import pins, record
+from harness.bundle import check, gather
+from harness.bundle import write as write_bundle
+from harness.bundle.facts import Repro
 from harness.cell import Cell
 from harness.keyword import matcher
 from harness.matrix import all_cells
@@ -19,31 +22,33 @@ from harness.record import Record
 from harness.repro import one, stamp
 
 LISTED = ("cell", "column", "asked", "status", "check", "lines", "seconds", "executed", "valid", "warm", "reason", "slug")
+FITS, WAITS = "fits", "fits, and waits for a person's words"  # what the check of a bundle said; else its first objection
 Line = dict[str, Any]
 
 
-def chosen(project: Project, columns: list[str], keyword: str) -> list[tuple[Cell, Record]]:
-    """Of each silent pair (case or item, column) the record that a repro is made of.
+def chosen(project: Project, columns: list[str], keyword: str, known: list[Record]) -> list[tuple[Cell, Record]]:
+    """Of each silent pair (case or item, column) the record that a repro is made of; ``known`` are the newest of every cell.
 
     Raises:
         BadInput: no such column, or a keyword that cannot be read.
     """
     wanted = pins.select(pins.read(project.pins), columns)
     cells = {c.key: c for c in all_cells(project, wanted)}
-    silent = [r for r in one.records(project) if r["status"] == "silent" and record.key(r) in cells]
+    silent = [r for r in known if r["status"] == "silent" and record.key(r) in cells and cells[record.key(r)].asked == r["asked"]]
     fits = matcher(keyword)
     pairs = [(cells[record.key(r)], r) for r in one.worst(silent) if fits(record.address(r))]
     return sorted(pairs, key=lambda pair: (pair[0].column.id, pair[0].address))
 
 
 def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_sample: int = 0, fresh: bool = False) -> list[Line]:
-    """Make what is not there already; of a run with ``warm``, ``cold_sample`` in an environment of their own all the same.
+    """Make what is not there yet, and a bundle of each that reproduces; of a run with ``warm``, ``cold_sample`` of each column in an environment of their own.
 
     Raises:
         BadInput: no such column.
     """
-    pairs = chosen(project, columns, keyword)
-    cold = {c.id for c, _ in Random(0).sample(pairs, min(cold_sample, len(pairs)))} if warm else set()  # noqa: S311  the same in every run
+    known = one.records(project)
+    pairs = chosen(project, columns, keyword, known)
+    cold = _sample(pairs, cold_sample) if warm else set()
     kept = {line["slug"]: line for line in listed(project)}
     lines: list[Line] = []
     bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -57,11 +62,23 @@ def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_
                 before = line(made)
                 if not made.valid:
                     progress.console.print(f"{made.cell} {made.column}: {made.status}: {made.reason[:200]}", markup=False, highlight=False)
+            before["bundle"] = bundled(project, cell, r, known) if before["valid"] else ""
+            before["valid"] = before["bundle"] in (FITS, WAITS)
+            if before["bundle"] and not before["valid"]:
+                progress.console.print(f"{before['cell']} {before['column']}: {before['bundle'][:200]}", markup=False, highlight=False)
             lines.append(before)
             kept[before["slug"]] = before
             write(project, kept.values())
             progress.advance(task)
     return lines
+
+
+def _sample(pairs: list[tuple[Cell, Record]], count: int) -> set[str]:
+    """Of each column ``count`` cells, the same in every run."""
+    of: dict[str, list[str]] = {}
+    for cell, _ in pairs:
+        of.setdefault(cell.column.id, []).append(cell.id)
+    return {one for column, ids in of.items() for one in Random(column).sample(ids, min(count, len(ids)))}  # noqa: S311  no secret
 
 
 def done(project: Project, cell: Cell, r: Record, *, cold: bool) -> Line | None:
@@ -73,6 +90,20 @@ def done(project: Project, cell: Cell, r: Record, *, cold: bool) -> Line | None:
     if made.asked != r["asked"] or made.status == "cannot" or (cold and made.warm):
         return None
     return line(made)
+
+
+def bundled(project: Project, cell: Cell, r: Record, known: list[Record]) -> str:
+    """Make the bundle of a repro, and hold it against its form."""
+    folder = one.home(project) / stamp.slug_of(cell)
+    main = gather.main_of(folder)
+    assert main
+    repro = Repro(folder=folder, said=json.loads((folder / "repro.json").read_text()), main=main)
+    facts = gather.of(project, cell, r, known, repro)
+    out = write_bundle.default_folder(facts)
+    write_bundle.write(facts, out)
+    if wrong := check.problems(out, unwritten=False):
+        return wrong[0]
+    return WAITS if check.problems(out) else FITS
 
 
 def line(made: one.Outcome) -> Line:

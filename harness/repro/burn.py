@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from gradarbiter.core import Array
 from harness.repro import literals
-from harness.repro.question import Output, Question
+from harness.repro.question import TOTAL, Output, Question
 
 ELEMENTS = {"float64": "f64", "float32": "f32", "float16": "burn::tensor::f16", "bfloat16": "burn::tensor::bf16"}
 DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
@@ -92,7 +92,7 @@ def _seen(question: Question, name: str, t: Mapping[str, Any]) -> str:
 
 
 def _expression(output: Output, *, swept: bool) -> str:
-    name = output.name
+    name = output.name.removeprefix(TOTAL)
     if not swept:
         return f'out.get("{name}").cloned()'
     if name.endswith(" afterwards"):

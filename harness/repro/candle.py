@@ -9,7 +9,7 @@ import numpy as np
 
 from gradarbiter.core import Array
 from harness.repro import literals
-from harness.repro.question import Output, Question
+from harness.repro.question import TOTAL, Output, Question
 
 DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 
@@ -63,4 +63,5 @@ def _expression(output: Output, *, swept: bool) -> str:
         return f'out.get("{output.name}")'
     if output.name.endswith(" afterwards"):
         return f"Some(&{output.name.partition(' ')[0]})"
-    return "Some(&y)" if output.name == "y" else f"grads.get(&{output.name[1:]})"
+    of = output.name.removeprefix(TOTAL)
+    return "Some(&y)" if of == "y" else f"grads.get(&{of[1:]})"

@@ -42,10 +42,10 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
         columns: Columns = None,
         keyword: Keyword = "",
         warm: Warm = False,
-        cold_sample: Annotated[int, typer.Option(help="With --warm: so many in an environment of their own all the same.")] = 0,
+        cold_sample: Annotated[int, typer.Option(help="With --warm: so many of each column in an environment of their own.")] = 0,
         fresh: Annotated[bool, typer.Option("--fresh", help="Also what an earlier run has made of the same answers.")] = False,
     ) -> None:
-        """A repro of every silent cell of the newest versions; goes on where a stopped run was."""
+        """A repro and a bundle of every silent cell of the newest versions; goes on where a stopped run was."""
         from harness.repro import batch
 
         project = chosen["project"]
@@ -55,5 +55,5 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
             print("interrupted; the same command goes on where it stopped", file=sys.stderr)
             raise typer.Exit(int(Exit.INTERRUPTED)) from None
         ran, valid = sum(each["executed"] for each in lines), sum(each["valid"] for each in lines)
-        print(f"{len(lines)} silent, {ran} executed, {valid} reproduced: {batch.file(project)}")
+        print(f"{len(lines)} silent, {ran} executed, {valid} reproduced, with a bundle that fits its form: {batch.file(project)}")
         raise typer.Exit(int(Exit.CLEAN if valid == len(lines) else Exit.NEW))

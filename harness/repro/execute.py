@@ -40,8 +40,8 @@ def run(project: Project, column: Column, folder: Path, *, warm: bool) -> Ran:
         CannotBuild: its environment could not be made, or it does not compile.
     """
     if column.language == "rust":
-        binary = build(project, column, folder)
-        return _timed([str(binary)], folder, warm=warm)
+        with binary(project, column, folder, warm=warm) as built:
+            return _timed([str(built)], folder, warm=warm)
     with python(project, column, warm=warm) as interpreter:
         return _timed([str(interpreter), "repro.py"], folder, warm=warm)
 
@@ -79,22 +79,28 @@ def _uv(argv: list[str]) -> None:
         raise CannotBuild("install", f"{' '.join(argv[1:3])}: {said}", "a fresh environment", "check network and disk, or use --warm")
 
 
-def build(project: Project, column: Column, folder: Path) -> Path:
-    """The binary of a Rust bundle; the dependencies are compiled once a column.
+@contextlib.contextmanager
+def binary(project: Project, column: Column, folder: Path, *, warm: bool) -> Iterator[Path]:
+    """The binary of a Rust bundle: with the dependencies that were compiled before for the column, or with all of them compiled now, gone afterwards.
 
     Raises:
         CannotBuild: cargo, the registry, or the bundle does not compile.
     """
-    target = project.environments.resolve() / "repro" / column.id
-    target.mkdir(parents=True, exist_ok=True)
-    env = cargo.environment(target)
-    cargo.version("cargo", env)
-    done = cargo.run(["cargo", "build", "--release", "--locked", "--quiet"], folder, env)
-    if done.returncode:
-        raise cargo.fault(done)
-    name = re.search(r'\[\[bin\]\]\s*name = "([^"]+)"', (folder / "Cargo.toml").read_text())
-    assert name
-    return target / "release" / name[1]
+    shared = project.environments.resolve() / "repro" / column.id
+    shared.mkdir(parents=True, exist_ok=True)
+    target = shared if warm else Path(tempfile.mkdtemp(prefix="silentbench-repro-", dir=shared.parent))
+    try:
+        env = cargo.environment(target)
+        cargo.version("cargo", env)
+        done = cargo.run(["cargo", "build", "--release", "--locked", "--quiet"], folder, env)
+        if done.returncode:
+            raise cargo.fault(done)
+        name = re.search(r'\[\[bin\]\]\s*name = "([^"]+)"', (folder / "Cargo.toml").read_text())
+        assert name
+        yield target / "release" / name[1]
+    finally:
+        if not warm:
+            shutil.rmtree(target, ignore_errors=True)
 
 
 def _timed(argv: list[str], folder: Path, *, warm: bool) -> Ran:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from harness.errors import BadInput, CannotBuild
 from harness.matrix import all_cells
 from harness.project import Project
 from harness.record import Record
-from harness.repro import accept, execute, literals, question, stamp
+from harness.repro import accept, execute, literals, question, shrink, stamp
 from harness.repro.question import Question
 
 SHOWN = ("silent", "unstable", "loud")  # what a bundle can show so far
@@ -108,6 +109,8 @@ def make(project: Project, cell: Cell, r: Record, *, out: Path | None = None, wa
 def _questions(project: Project, cell: Cell, r: Record) -> Iterator[Question]:
     """From the simplest to the one that is asked just as the sweep asked it."""
     if not cell.spec.op:
+        if max(map(shrink.numbers, (cell.spec.tensors, cell.spec.want))) > shrink.ENOUGH:
+            cell, r = shrink.of_case(project, cell, r)
         yield question.of_case(cell, r)
         return
     failed = [c for c in r["checks"] if not c["holds"]]
@@ -115,10 +118,15 @@ def _questions(project: Project, cell: Cell, r: Record) -> Iterator[Question]:
         raise BadInput("the record names no failed check", "a check that fails", "ask it again: python -m harness sweep")
     check = failed[0]
     example = _example(project, cell, check)
-    simple = question.of_example(cell, r, check, example)
-    yield simple
-    if not simple.gradient and cell.spec.op.gradient and not example.invalid:
-        yield question.of_example(cell, r, check, example, simple=False)
+    if shrink.numbers({name: example.buffer(name) for name in example.asked.tensors}) > shrink.ENOUGH:
+        check, example = shrink.of_example(project, cell, check, example)
+    asked = question.of_example(cell, r, check, example)
+    yield asked
+    if not asked.gradient and cell.spec.op.gradient and not example.invalid:
+        asked = question.of_example(cell, r, check, example, simple=False)
+        yield asked
+    if cell.column.language == "python":
+        yield dataclasses.replace(asked, one_thread=True)
 
 
 def _example(project: Project, cell: Cell, check: Mapping[str, Any]) -> Any:

@@ -21,9 +21,12 @@ from harness.sweep.judge import TOP
 from harness.sweep.op import Asked, Example, Op, carried
 from harness.sweep.reference import Reference, Wanted
 
-PLACE = re.compile(r" at (\[[\d, ]*\]|its sum)")
+SUM = "its sum"  # where a record says that no number alone is wrong: of a tie, any share may be right
+TOTAL = "sum of "  # what the output is called then
+PLACE = re.compile(rf" at (\[[\d, ]*\]|{SUM})")
 CLOSE = re.compile(r"worst at \w+(\[[\d, ]*\])")
 NOT_ALONE = ("order-dependent",)  # shows only after other examples, in one process
+NARROWLY = 1.2  # times the largest allowed error: rounding that up would hide it
 HIDES = 8.0  # times the largest allowed error: what a failure is at least, so that one allowed error will do for all numbers
 
 
@@ -64,6 +67,7 @@ class Question:
     failing: tuple[Failing, ...]
     example: Example | None = None
     gradient: bool = True
+    one_thread: bool = False  # as cells are asked: a sum that is split between threads is shorter
 
     @property
     def dtype(self) -> str:
@@ -115,11 +119,12 @@ def of_example(cell: Cell, record: Record, check: Mapping[str, Any], example: Ex
     place = PLACE.search(check["note"].partition(";")[0])
     backward = op.gradient and not example.invalid
     gradient = backward and not (simple and kind not in ("loud", "crash", "hang") and not what.startswith("d"))
-    failing = Failing(name=what, kind=kind, got=number(check["got"]), want=number(check["want"]), place=place[1] if place else "")
+    at = place[1] if place else ""
+    if at == SUM:
+        what, at = f"{TOTAL}{what}", ""
+    failing = Failing(name=what, kind=kind, got=number(check["got"]), want=number(check["want"]), place=at)
     made = [] if example.invalid else _outputs(op, example, kind, what, gradient=gradient)
     outputs = tuple(readable(o, failing if o.name == what else None) for o in made)
-    if failing.place == "its sum":
-        raise BadInput(f"{what}: only its sum is wrong", "a number that is wrong", "python -m harness show")
     return Question(
         cell=cell,
         record=record,
@@ -157,7 +162,9 @@ def _outputs(op: Op, example: Example, kind: str, what: str, *, gradient: bool) 
         top = TOP.get(example.dtype, np.inf) / 2
         overflows = np.any(np.abs(reference.output.low[np.isfinite(reference.output.low)]) > top)
         if gradient and not overflows:  # a gradient is made from the output, which is past the type's end
-            made += [_gradient(op, example, reference, name, wanted) for name, wanted in reference.gradients.items()]
+            made += [_output(op, example, reference, f"d{name}", _of_buffer(example, name, w)) for name, w in reference.gradients.items()]
+        if what.startswith(TOTAL):
+            made.append(_total(op, example, reference, what.removeprefix(TOTAL)))
     if kind == "mutates":
         made.append(Output(name=f"{what} afterwards", want=np.asarray(example.buffer(what), dtype=np.float64), rtol=0.0, atol=0.0))
     return [o for o in made if o.name == what or o.known is None or o.known.any()]
@@ -175,14 +182,22 @@ def _output(op: Op, example: Example, reference: Reference, name: str, wanted: W
     return Output(name=name, want=middle, rtol=0.0, atol=atol, known=known)
 
 
-def _gradient(op: Op, example: Example, reference: Reference, name: str, wanted: Wanted) -> Output:
-    """Of the buffer, from that of the view; in a chain the buffer holds half, twice."""
+def _of_buffer(example: Example, name: str, wanted: Wanted) -> Wanted:
+    """The gradient of the buffer, from that of the view; in a chain the buffer holds half, twice."""
     layout, times = example.layouts.get(name, "contiguous"), 2.0 if example.use == "chain" else 1.0
     low, high, change = (times * carried(of, layout) for of in (wanted.low, wanted.high, wanted.change))
     cancelled = times * carried(np.broadcast_to(np.asarray(wanted.cancelled), wanted.low.shape) * 1.0, layout)
-    known = carried(wanted.known * 1.0, layout) == carried(np.ones(wanted.known.shape), layout)
-    return _output(
-        op, example, reference, f"d{name}", Wanted(low=low, high=high, change=change, cancelled=cancelled, known=np.asarray(known))
+    known = np.asarray(carried(wanted.known * 1.0, layout) == carried(np.ones(wanted.known.shape), layout))
+    total = None if wanted.total is None else times * wanted.total
+    return Wanted(low=low, high=high, change=change, cancelled=cancelled, known=known, total=total, total_error=times * wanted.total_error)
+
+
+def _total(op: Op, example: Example, reference: Reference, what: str) -> Output:
+    """The sum of an output's numbers, as the judge allows it."""
+    wanted = reference.output if what == "y" else _of_buffer(example, what[1:], reference.gradients[what[1:]])
+    allowed = reference.allowed(wanted, op, example.asked, example.dtype) + (op.slack(example.asked) if what == "y" else 0.0)
+    return Output(
+        name=f"{TOTAL}{what}", want=np.asarray(wanted.total, dtype=np.float64), rtol=0.0, atol=float(np.sum(allowed)) + wanted.total_error
     )
 
 
@@ -192,6 +207,8 @@ def readable(output: Output, failing: Failing | None) -> Output:
     asked = np.asarray(output.atol)[known] if isinstance(output.atol, np.ndarray) else np.array([output.atol])
     most = rounded_up(float(asked.max(initial=0.0)))
     numbers = failing and isinstance(failing.got, float) and isinstance(failing.want, float) and np.isfinite(failing.got + failing.want)
+    if numbers and abs(failing.got - failing.want) < NARROWLY * most:  # type: ignore[operator, union-attr]
+        return output
     plain = not numbers or abs(failing.got - failing.want) > HIDES * most  # type: ignore[operator, union-attr]
     atol: Array | float = most if plain else np.vectorize(rounded_up, otypes=[np.float64])(output.atol)
     finest = float(asked[asked > 0].min(initial=np.inf)) if not plain else most

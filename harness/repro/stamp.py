@@ -20,12 +20,12 @@ from harness.errors import BadInput
 from harness.pins import Column
 from harness.project import Project
 from harness.repro import cut, literals
-from harness.repro.question import Output, Question
+from harness.repro.question import TOTAL, Output, Question
 from harness.repro.rust import rust_files
 from harness.sweep.judge import KINDS
 
 TEMPLATES = Path(__file__).with_name("templates")
-LONGEST = 2000  # numbers that stand in a file, of one tensor
+LONGEST = 10_000  # numbers that stand in a file, of one tensor
 
 
 def jinja() -> jinja2.Environment:
@@ -83,6 +83,7 @@ def context(question: Question) -> dict[str, Any]:
         "compiled": cell.mode == "compiled",
         "loud": any(f.kind == "loud" for f in question.failing),
         "normwise": any(o.normwise for o in question.outputs),
+        "total": TOTAL if any(o.name.startswith(TOTAL) for o in question.outputs) else "",
         "floats": example.floats if example else [],
         "views": [
             {"name": name, "layout": layout, "shape": list(example.asked.tensors[name].shape)}
@@ -103,31 +104,35 @@ def python(question: Question) -> str:
         tensor(name, question.tensors[name], str(given[name].dtype), leaf=leaf and name in made["floats"]) for name in question.tensors
     ]
     names = ", ".join(question.tensors)
-    outputs = [_output(o, bool(example)) for o in question.outputs]
-    text: str = (
-        jinja()
-        .get_template("python.j2")
-        .render(
-            **made,
-            requires_python=_interpreter(question.cell.column),
-            dependencies=json.dumps(dependencies(question.cell.column, made["imports"])),
-            tensors=tensors,
-            upstream=tensor("upstream", example.upstream, question.dtype, leaf=False) if example and question.gradient else None,
-            names=names if example else ", ".join(f"{n}={n}" for n in question.tensors),
-            call=f"{question.cell.function}({_arguments(question)})" if example else "",
-            outputs=outputs,
-            special=any(word in str(t["literal"]) for t in tensors for word in ("nan", "inf"))
-            or any(word in o["want"] for o in outputs for word in ("nan", "inf")),
-            several=any(o["atol"].startswith("[") for o in outputs),
-            partial=any("None" in o["want"] for o in outputs),
-        )
-    )
+    outputs = [_output(o, bool(example), leaf=leaf) for o in question.outputs]
+    given_to = {
+        **made,
+        "requires_python": _interpreter(question.cell.column),
+        "one_thread": question.one_thread,
+        "dependencies": json.dumps(dependencies(question.cell.column, made["imports"])),
+        "tensors": tensors,
+        "upstream": tensor("upstream", example.upstream, question.dtype, leaf=False) if example and question.gradient else None,
+        "names": names if example else ", ".join(f"{n}={n}" for n in question.tensors),
+        "call": f"{question.cell.function}({_arguments(question)})" if example else "",
+        "outputs": outputs,
+        "special": any(word in str(t["literal"]) for t in tensors for word in ("nan", "inf"))
+        or any(word in o["want"] for o in outputs for word in ("nan", "inf")),
+        "several": any(o["atol"].startswith("[") for o in outputs),
+        "partial": any("None" in o["want"] for o in outputs),
+    }
+    template = jinja().get_template("python.j2")
+    text = template.render(**given_to, compact=False)
+    brought = any(d.startswith("numpy==") for d in json.loads(given_to["dependencies"]))
+    if literals.lines(text) > literals.MOST_LINES and brought and not (made["total"] or made["normwise"]):
+        text = template.render(
+            **{**given_to, "imports": [*made["imports"], "import numpy as np"]}, compact=True
+        )  # what compares is shorter
     return re.sub(r"\n{4,}", "\n\n\n", text)
 
 
 def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]:
     """One input as a template writes it."""
-    constant = literals.constant(value)
+    constant = literals.constant(value) or not value.size  # nested lists do not say the shape of what is empty
     plain = value.astype(np.float64) if value.dtype.kind == "f" else value
     return {
         "name": name,
@@ -136,18 +141,19 @@ def tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any]
         "shape": tuple(value.shape),
         "shape_list": list(value.shape),
         "constant": constant,
-        "literal": literals.python(plain.ravel()[0].item() if constant else plain.tolist()),
-        "reshape": f".reshape({tuple(value.shape)})" if value.size == 0 else "",
+        "literal": literals.python(plain.ravel()[:1].sum().item() if constant else plain.tolist()),
     }
 
 
-def _output(output: Output, swept: bool) -> dict[str, Any]:
+def _output(output: Output, swept: bool, *, leaf: bool) -> dict[str, Any]:
     want = np.asarray(output.want, dtype=np.float64)
     shown: Any = (
         np.where(output.known, want.astype(object), np.full(want.shape, None)) if output.known is not None and output.partial else want
     )
     atol = output.atol if isinstance(output.atol, float) else np.asarray(output.atol).tolist()
-    plain = output.name.partition(" ")[0]
+    plain = output.name.removeprefix(TOTAL).partition(" ")[0]
+    if leaf and plain.startswith("d"):
+        plain = f"{plain[1:]}.grad"
     return {
         "name": output.name,
         "expression": plain if swept else f'out.get("{output.name}")',
