@@ -39,6 +39,7 @@ def told(question: Question, text: str) -> dict[str, Any]:
         "fused": "wgpu" in column.features,
         "generic": bool(re.search(rf"fn {question.cell.function}<", text)),
         "tensors": tensors,
+        "whole": any(not t["floats"] for t in tensors),
         "upstream": _literal(question, example.upstream) if example else None,
         "expressions": {o.name: _expression(o, swept=example is not None) for o in question.outputs},
         "imported": imported,
@@ -58,11 +59,11 @@ def _with(names: set[str]) -> set[str]:
 def _literal(question: Question, value: Array) -> dict[str, Any]:
     floating = value.dtype.kind == "f"
     return {
-        "element": ELEMENTS.get(question.dtype, "f64") if floating else "i64",
+        "element": ELEMENTS.get(question.dtype, "f64"),  # of floats
         "shape": list(value.shape) or [1],
         "size": value.size,
         "rank": max(value.ndim, 1),
-        "literal": literals.rust_list(value.astype(np.float64)),
+        "literal": literals.rust_list(value.astype(np.float64 if floating else np.int64)),
     }
 
 
@@ -83,7 +84,7 @@ def _seen(question: Question, name: str, t: Mapping[str, Any]) -> str:
     of = "" if Version(question.cell.column.version) >= ONE_TYPE else "B, "
     seen = {
         "transposed": f"{name}.clone().swap_dims({last - 1}, {last})",
-        "strided": f"{name}.clone().select({last}, Tensor::<{of}1, burn::tensor::Int>::from_ints([{every}], &device))",
+        "strided": f"{name}.clone().select({last}, burn::tensor::Tensor::<{of}1, burn::tensor::Int>::from_ints([{every}], &device))",
         "offset": f"{name}.clone().narrow(0, 1, {shape[0]})",
         "broadcast": f"{name}.clone().expand({shape})",
     }.get(example.layouts[name], f"{name}.clone()")

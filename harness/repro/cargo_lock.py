@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 
 from harness.errors import CannotBuild
@@ -40,10 +39,7 @@ def pruned(text: str, crates: tuple[str, ...]) -> str:
         name, *version = dependency.split(" ")
         return (name, version[0]) if version else versions[name][0]
 
-    needs = {
-        (package["name"], package["version"]): [named(dependency) for dependency in package.get("dependencies", [])]
-        for package in tomllib.loads(text)["package"]
-    }
+    needs = {known: [named(dependency) for dependency in QUOTED.findall(block)] for known, block in blocks.items()}
     queue = [versions[crate][0] for crate in crates]
     kept = set(queue)
     while queue:
