@@ -162,13 +162,14 @@ def tests_trainer(session):
 
 @nox.session(name="tests-page", venv_backend="none", default=False)
 def tests_page(session):
-    """The page in the machine's own Chromium (Debian: apt install chromium; without one it is passed over), then its size and its times: -- [-k EXPRESSION]."""
+    """The page in the machine's own Chromium (Debian: apt install chromium; without one it is passed over); or its size and its times: -- [-k EXPRESSION | bench]."""
     if not sessions.chromium():
         session.skip("no Chromium here, and none is brought: Debian's is `apt install chromium`, another is named by the variable CHROMIUM")
     python = locked(session, HERE / ".nox" / "page", "page")
-    session.run(python, "-m", "pytest", *session.posargs, "tests/test_page_browser.py", external=True)
-    if not session.posargs:
+    if session.posargs == ["bench"]:
         session.run(python, "-m", "tests.bench_page", external=True)
+    else:
+        session.run(python, "-m", "pytest", *session.posargs, "tests/test_page_browser.py", external=True)
 
 
 @nox.session(name="bench-trainer", venv_backend="none", default=False)
