@@ -162,7 +162,7 @@ def tests_trainer(session):
 
 @nox.session(name="tests-page", venv_backend="none", default=False)
 def tests_page(session):
-    """The page in the machine's own Chromium (Debian: apt install chromium; without one it is passed over); or its size and its times: -- [-k EXPRESSION | bench]."""
+    """The page in this machine's Chromium (apt install chromium; without one it is passed over), or its size and times: -- [-k EXPRESSION | bench]."""
     if not sessions.chromium():
         session.skip("no Chromium here, and none is brought: Debian's is `apt install chromium`, another is named by the variable CHROMIUM")
     python = locked(session, HERE / ".nox" / "page", "page")
