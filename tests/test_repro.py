@@ -116,6 +116,8 @@ def test_a_batch_goes_on_where_it_was_stopped(project, asked, monkeypatch):
     monkeypatch.setattr(one, "make", None)  # it must not be asked for
     assert batch.run(project, columns=["fake-1.0"], keyword="scale and not other", warm=True) == first
     assert batch.run(project, columns=["fake-1.0"], keyword="other", warm=True) == []
+    batch.write(project, [*batch.listed(project), {**first[0], "slug": "silent-no-more"}])
+    assert batch.run(project, columns=["fake-1.0"], keyword="", warm=True) == batch.listed(project) == first
     monkeypatch.setattr(batch.check, "problems", lambda folder, **_: ["form/describe.md: required and empty"])
     (unfit,) = batch.run(project, columns=["fake-1.0"], keyword="", warm=True)
     assert (unfit["status"], unfit["valid"], unfit["bundle"]) == ("reproduced", False, "form/describe.md: required and empty")

@@ -49,7 +49,10 @@ def run(project: Project, *, columns: list[str], keyword: str, warm: bool, cold_
     known = one.records(project)
     pairs = chosen(project, columns, keyword, known)
     cold = _sample(pairs, cold_sample) if warm else set()
-    kept = {line["slug"]: line for line in listed(project)}
+    mine = {c.id for c in pins.select(pins.read(project.pins), columns)}
+    slugs = {stamp.slug_of(cell) for cell, _ in pairs}
+    # A line of a cell that is silent no more goes, where all of its column were chosen.
+    kept = {line["slug"]: line for line in listed(project) if keyword or line["column"] not in mine or line["slug"] in slugs}
     lines: list[Line] = []
     bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*bars) as progress:
