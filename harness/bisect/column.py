@@ -66,7 +66,7 @@ def _venv(adhoc: AdHoc, column: Column) -> Path:
         raise build.no_interpreter(column)
     folder = adhoc.environments / f"cells-{column.id}"
     if not (folder / "bin" / "python").exists():
-        argv = [build.UV, "venv", "--quiet", "--clear", "--python", column.python, str(folder)]
+        argv = [build.UV, "venv", "--quiet", "--clear", "--no-python-downloads", "--python", column.python, str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         if done.returncode:
             raise CannotBuild(
