@@ -146,7 +146,7 @@ def _files(case: CaseView, ran: Ran) -> dict[str, Any]:
     return {f"{path}@{sha256}": ran.file(path, sha256) for path, sha256 in sorted(asked)}
 
 
-def _asked(row: Row, searches: Sequence[Answer]) -> dict[str, Any]:
+def _asked(row: Row, searches: Sequence[Answer] = ()) -> dict[str, Any]:
     """What the case says of the row: tolerances with their derivations, documented choices, absences, trackers; and its history over versions."""
     found: dict[str, Any] = {"strips": [[s.name, [q.column.id for q in s.squares], s.says] for s in history.strips(row)]}
     found["bisect"] = [_searched(each) for each in searches if re.split("[/@+]", each["cell"])[0] == row.id]
