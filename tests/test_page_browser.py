@@ -625,6 +625,8 @@ def hostile(tmp_path_factory):
     root = tmp_path_factory.mktemp("hostile")
 
     def change(records):
+        repro = root / "results" / "latest" / "repros" / "rms" / "src" / "main.rs"
+        repro.write_bytes(repro.read_bytes() + b"// \xff\x00\x1b[31m" + HOSTILE.encode())
         for record in records:
             file = root / record["file"] if record["file"] else None
             if file and b"\xff" not in file.read_bytes():
@@ -659,6 +661,14 @@ def test_hostile_text_is_shown_and_does_nothing(visit, hostile):
     page.keyboard.press("Escape")
     page.click("#findings > summary")
     assert page.evaluate("() => window.pwned") is None
+
+
+def test_a_hostile_repro_is_shown_and_does_nothing(visit, hostile):
+    page = visit(f"#{SQUARE}", at=hostile)
+    assert "<script>window.pwned=1</script>" in drawer(page).partition("src/main.rs")[2].partition("src/compare.rs")[0]
+    assert "\x1b" not in page.inner_text("#drawer")
+    assert page.evaluate("() => window.pwned") is None
+    assert page.locator("img").count() == 0
 
 
 def test_a_log_of_ten_megabytes_is_cut_and_says_so(visit, hostile):

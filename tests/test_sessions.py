@@ -99,3 +99,15 @@ def test_doctor_tells_a_missing_interpreter(fakes):
     ):
         assert words in lines["Python 3.99"][1]
     assert {c.python for c in pins.read(fakes.pins)} == {"3.11", "3.99"}
+
+
+@pytest.mark.parametrize("name", ["", "chromium", "google-chrome"])
+def test_the_browser_is_the_machines_own_or_none(monkeypatch, tmp_path, name):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if name:
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
+    assert sessions.chromium() == (str(tmp_path / name) if name else "")
+    monkeypatch.setenv("CHROMIUM", "/opt/own")
+    assert sessions.chromium() == "/opt/own"
