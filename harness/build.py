@@ -36,6 +36,21 @@ def no_interpreter(column: Column) -> CannotBuild:
     return CannotBuild("interpreter", f"no {python} for {column.id}", python, do)
 
 
+def make_venv(column: Column, folder: Path) -> None:
+    """An empty environment with the column's Python, which this machine has: none is downloaded.
+
+    Raises:
+        CannotBuild: it has not, or uv refuses.
+    """
+    sessions.prepare()
+    if not sessions.has_python(column):
+        raise no_interpreter(column)
+    argv = [UV, "venv", "--quiet", "--clear", "--no-python-downloads", "--python", column.python, str(folder)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CannotBuild("interpreter", done.stderr.strip()[-300:], f"Python {column.python}", "python3 noxfile.py -s clean", done.stderr)
+
+
 def refuse(project: Project, column: Column) -> Environment:
     """Write the manifest of a column that nox could not even begin with: its interpreter is missing."""
     made = environment.failed(column, no_interpreter(column))

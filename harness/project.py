@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,3 +68,20 @@ def replace(path: Path, text: str) -> None:
 def platform_name() -> str:
     """The folder of a baseline: kernel and machine, e.g. ``linux-x86_64``."""
     return f"{platform.system().lower()}-{platform.machine()}"
+
+
+def objects(file: Path) -> list[dict[str, Any]]:
+    """The JSON objects of a file with one a line; a line that is none is left out, and where there is no file there are none."""
+    found = []
+    try:
+        lines = file.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        try:
+            read = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(read, dict):
+            found.append(read)
+    return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness import machine, verdict
 from harness.errors import CannotKeep
-from harness.project import Project, replace
+from harness.project import Project, objects, replace
 from harness.record import Record, fits
 
 SCHEMA = 1
@@ -119,18 +119,10 @@ def file(project: Project) -> Path:
 
 def listed(project: Project) -> list[Answer]:
     """Every complete answer: those that were published, and over them those of later searches."""
-    published = _published(file(project))
+    published = [line for line in objects(file(project)) if line.get("schema") == SCHEMA]
     later = [found for one in sorted(folder(project).glob("*.json")) if (found := read(one))]
     newest = {(each["cell"], each["framework"], each["backend"]): each for each in [*published, *later] if each["complete"]}
     return [newest[name] for name in sorted(newest)]
-
-
-def _published(path: Path) -> list[Answer]:
-    try:
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-    except (OSError, ValueError):
-        return []
-    return [line for line in lines if isinstance(line, dict) and line.get("schema") == SCHEMA]
 
 
 def publish(project: Project) -> None:

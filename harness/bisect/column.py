@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
-from harness import build, environment, sessions
+from harness import build, environment
 from harness.case import Spec
 from harness.environment import Environment
 from harness.errors import CannotBuild
@@ -61,17 +60,9 @@ def _prepare(project: Project, adhoc: AdHoc, column: Column) -> None:
 
 
 def _venv(adhoc: AdHoc, column: Column) -> Path:
-    sessions.prepare()
-    if not sessions.has_python(column):
-        raise build.no_interpreter(column)
     folder = adhoc.environments / f"cells-{column.id}"
     if not (folder / "bin" / "python").exists():
-        argv = [build.UV, "venv", "--quiet", "--clear", "--no-python-downloads", "--python", column.python, str(folder)]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise CannotBuild(
-                "interpreter", done.stderr.strip()[-300:], f"Python {column.python}", "python3 noxfile.py -s clean", done.stderr
-            )
+        build.make_venv(column, folder)
     return folder
 
 

@@ -170,7 +170,7 @@ def _searched(answer: Answer) -> str:
     """What a search over releases said, in a line."""
     name = " ".join(filter(None, (answer["framework"], answer["backend"])))
     over = f"{name} {answer['from']} to {answer['to']}, {answer['cell']}: asked {len(answer['versions'])} releases on {answer['at'][:10]}"
-    said: str = tidy({"said": f"{over}: {'; '.join(answers.lines(answer)[:-1])}."})["said"]
+    said: str = tidy(f"{over}: {'; '.join(answers.lines(answer)[:-1])}.")
     return said
 
 

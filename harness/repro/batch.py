@@ -17,7 +17,7 @@ from harness.bundle.facts import Repro
 from harness.cell import Cell
 from harness.keyword import matcher
 from harness.matrix import all_cells
-from harness.project import Project, replace
+from harness.project import Project, objects, replace
 from harness.record import Record
 from harness.repro import one, stamp
 
@@ -103,10 +103,10 @@ def bundled(project: Project, cell: Cell, r: Record, known: list[Record]) -> str
     repro = Repro(folder=folder, said=json.loads((folder / "repro.json").read_text()), main=main)
     facts = gather.of(project, cell, r, known, repro)
     out = write_bundle.default_folder(facts)
-    write_bundle.write(facts, out)
+    made = write_bundle.write(facts, out)
     if wrong := check.problems(out, unwritten=False):
         return wrong[0]
-    return WAITS if check.problems(out) else FITS
+    return WAITS if made["human"]["missing"] else FITS
 
 
 def line(made: one.Outcome) -> Line:
@@ -119,19 +119,7 @@ def file(project: Project) -> Path:
 
 def listed(project: Project) -> list[Line]:
     """What was made so far; a line that is none is left out."""
-    found: list[Line] = []
-    try:
-        text = file(project).read_text(errors="replace")
-    except OSError:
-        return found
-    for each in text.splitlines():
-        try:
-            read = json.loads(each)
-        except ValueError:
-            continue
-        if isinstance(read, dict) and set(LISTED) <= read.keys():
-            found.append(read)
-    return found
+    return [line for line in objects(file(project)) if set(LISTED) <= line.keys()]
 
 
 def write(project: Project, lines: Iterable[Line]) -> None:

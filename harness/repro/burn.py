@@ -14,7 +14,6 @@ from harness.repro import literals
 from harness.repro.question import TOTAL, Output, Question
 
 ELEMENTS = {"float64": "f64", "float32": "f32", "float16": "burn::tensor::f16", "bfloat16": "burn::tensor::bf16"}
-DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 RANKS = (1, 2, 3, 4, 5)  # of the glue's tensors: harness/frameworks/burn/sweep.rs
 STAND_ON = {"rank": "dims", "mask": "int", "sizes": "numbers"}  # of the stand-ins one on another
 ONE_TYPE = Version("0.23.0.dev0")  # from here on no backend is in a tensor's type
@@ -34,7 +33,7 @@ def told(question: Question, text: str) -> dict[str, Any]:
         "of_b": "" if one_type else "<B>",
         "any_b": "" if one_type else "<B: Backend>",
         "backend": f"burn::backend::Autodiff<burn::backend::{backend}<{element}>>",
-        "float": DTYPES.get(question.dtype, "F64"),
+        "float": literals.RUST_DTYPES.get(question.dtype, "F64"),
         "element": element,
         "fused": "wgpu" in column.features,
         "generic": bool(re.search(rf"fn {question.cell.function}<", text)),

@@ -11,8 +11,6 @@ from gradarbiter.core import Array
 from harness.repro import literals
 from harness.repro.question import TOTAL, Output, Question
 
-DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
-
 
 def told(question: Question, _text: str) -> dict[str, Any]:
     """What no other framework is told so."""
@@ -35,7 +33,7 @@ def _tensor(name: str, value: Array, dtype: str, *, leaf: bool) -> dict[str, Any
         "name": name,
         "leaf": leaf,
         "floats": floating,
-        "rust": DTYPES.get(dtype, "F64") if floating else "I64",
+        "rust": literals.RUST_DTYPES.get(dtype, "F64") if floating else "I64",
         "shape_list": list(value.shape),
         "literal": literals.rust_list(value.astype(np.float64)),
     }

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import cargo, sessions
+from harness import cargo
 from harness import environment as environments
-from harness.build import UV, no_interpreter
+from harness.build import UV, make_venv
 from harness.errors import CannotBuild
 from harness.pins import Column
 from harness.project import Project
@@ -59,13 +59,10 @@ def python(project: Project, column: Column, *, warm: bool) -> Iterator[Path]:
             raise CannotBuild(ready.cause, ready.found, ready.wanted, ready.do)
         yield Path(ready.python)
         return
-    sessions.prepare()
-    if not sessions.has_python(column):
-        raise no_interpreter(column)
     folder = Path(tempfile.mkdtemp(prefix="silentbench-repro-"))
     try:
         venv, lock = folder / "venv", project.locks / column.lock
-        _uv([UV, "venv", "--quiet", "--no-python-downloads", "--python", column.python, str(venv)])
+        make_venv(column, venv)
         _uv([UV, "pip", "sync", "--quiet", "--python", str(venv / "bin" / "python"), "--require-hashes", str(lock)])
         yield venv / "bin" / "python"
     finally:

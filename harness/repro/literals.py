@@ -11,6 +11,7 @@ from gradarbiter.core import Array
 
 MOST_LINES = 60  # that a maintainer reads
 BLANK = ("", "//!")  # between two paragraphs
+RUST_DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}  # as candle and Burn name them
 NUMBER = r"-?(?:[\d.]+(?:e-?\d+)?|nan|inf|None|f64::\w+)"
 DATA = re.compile(rf"{NUMBER}(?:[\],\[ ]+{NUMBER}){{3,}}")  # a line that carries a tensor's numbers
 

@@ -18,8 +18,6 @@ from harness.sweep.ask import _Asking, _finding
 from harness.sweep.explore import Explored, Found
 from harness.sweep.op import Example
 
-Cut = Callable[[Array], Array]
-
 ENOUGH = 1000  # numbers in all, that need not be fewer
 ASKED = 30  # times, at most
 
@@ -28,21 +26,18 @@ def numbers(tensors: Mapping[str, Array]) -> int:
     return sum(value.size for value in tensors.values())
 
 
-def shorter(tensors: Mapping[str, Array]) -> Iterator[Cut]:
-    """Ways to cut: each axis of one size, in all tensors at once, to a half of it or three quarters; the longest first."""
+def shorter(tensors: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """Fewer numbers: each axis of one size, in all tensors at once, cut to a half of it or three quarters; the longest first."""
     for size in sorted({n for value in tensors.values() for n in value.shape if n > 1}, reverse=True):
         for kept in (size // 2, 3 * size // 4):
-            yield _to(size, kept)
+            yield {name: _cut(value, size, kept) for name, value in tensors.items()}
 
 
-def _to(size: int, kept: int) -> Cut:
-    def cut(value: Array) -> Array:
-        made = value[tuple(slice(kept) if n == size else slice(None) for n in value.shape)]
-        if value.dtype.kind in "iu" and value.size and kept <= value.max() < size:
-            made = made % kept  # ids of the axis that is cut
-        return made
-
-    return cut
+def _cut(value: Array, size: int, kept: int) -> Array:
+    made = value[tuple(slice(kept) if n == size else slice(None) for n in value.shape)]
+    if value.dtype.kind in "iu" and value.size and kept <= value.max() < size:
+        made = made % kept  # ids of the axis that is cut
+    return made
 
 
 def least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array]], bool], enough: int = ENOUGH) -> None:
@@ -50,8 +45,7 @@ def least(start: Mapping[str, Array], fails: Callable[[Mapping[str, Array]], boo
     tensors, left, going = dict(start), ASKED, True
     while going and numbers(tensors) > enough:
         going = False
-        for cut in shorter(tensors):
-            made = {name: cut(value) for name, value in tensors.items()}
+        for made in shorter(tensors):
             if left and numbers(made) < numbers(tensors):
                 left -= 1
                 if fails(made):

@@ -58,7 +58,7 @@ def files(project: Project, question: Question) -> dict[str, str]:
     if column.language == "rust":
         return rust_files(project, question, jinja(), context(question))
     if not (TEMPLATES / f"{column.folder}.j2").exists():
-        known = ", ".join(sorted(p.stem for p in TEMPLATES.glob("*.j2") if p.stem not in ("python", "rust")))
+        known = ", ".join(sorted(p.stem for p in TEMPLATES.glob("*.j2") if "." not in p.stem and p.stem != "python"))
         raise BadInput(f"no template for {column.folder}", f"one of {known}", f"write harness/repro/templates/{column.folder}.j2")
     return {"repro.py": python(question)}
 
@@ -105,11 +105,12 @@ def python(question: Question) -> str:
     ]
     names = ", ".join(question.tensors)
     outputs = [_output(o, bool(example), leaf=leaf) for o in question.outputs]
-    given_to = {
+    needed = dependencies(question.cell.column, made["imports"])
+    told = {
         **made,
         "requires_python": _interpreter(question.cell.column),
         "one_thread": question.one_thread,
-        "dependencies": json.dumps(dependencies(question.cell.column, made["imports"])),
+        "dependencies": json.dumps(needed),
         "tensors": tensors,
         "upstream": tensor("upstream", example.upstream, question.dtype, leaf=False) if example and question.gradient else None,
         "names": names if example else ", ".join(f"{n}={n}" for n in question.tensors),
@@ -121,12 +122,11 @@ def python(question: Question) -> str:
         "partial": any("None" in o["want"] for o in outputs),
     }
     template = jinja().get_template("python.j2")
-    text = template.render(**given_to, compact=False)
-    brought = any(d.startswith("numpy==") for d in json.loads(given_to["dependencies"]))
+    text = template.render(**told, compact=False)
+    brought = any(pin.startswith("numpy==") for pin in needed)
     if literals.lines(text) > literals.MOST_LINES and brought and not (made["total"] or made["normwise"]):
-        text = template.render(
-            **{**given_to, "imports": [*made["imports"], "import numpy as np"]}, compact=True
-        )  # what compares is shorter
+        # NumPy compares in fewer lines
+        text = template.render(**{**told, "imports": [*made["imports"], "import numpy as np"]}, compact=True)
     return re.sub(r"\n{4,}", "\n\n\n", text)
 
 
