@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from harness import record
+from harness.__main__ import app
 from harness.errors import EXIT_TABLE, Exit
 from harness.project import ROOT
 
@@ -180,3 +182,10 @@ def test_the_exit_table_is_whole():
 
 def test_help_shows_the_exit_table(fakes):
     assert "known failures are gone" in " ".join(harness(fakes, "--help").stdout.split())
+
+
+@pytest.mark.parametrize("command", [c.name or c.callback.__name__ for c in app.registered_commands])
+def test_every_command_says_how_it_is_used(command):
+    """``[/VARIANT]`` in a help text is markup to rich, and raised."""
+    said = CliRunner().invoke(app, [command, "--help"])
+    assert said.exit_code == 0, said.exception
