@@ -33,8 +33,17 @@ def _tensor(array):
 
 
 def settle(out):
-    Tensor.realize(*[t for t in out.values() if t is not None])
+    made = [t for t in out.values() if t is not None]
+    Tensor.realize(*made)
+    for tensor in made:
+        if not tensor.uop.is_realized:  # of constants alone, it stays a graph, and may raise when it is read: here, where it is asked
+            _read(tensor)
     return out
+
+
+def _read(tensor):
+    """As numpy; float32 holds all of bfloat16, which has no form there."""
+    return np.ascontiguousarray((tensor.float() if tensor.dtype == dtypes.bfloat16 else tensor).numpy())
 
 
 def compiled(function):
@@ -50,8 +59,7 @@ def compiled(function):
 
 
 def save(tensors, path):
-    # float32 holds all of bfloat16.
-    save_file({n: np.ascontiguousarray((t.float() if t.dtype == dtypes.bfloat16 else t).numpy()) for n, t in tensors.items()}, path)
+    save_file({name: _read(tensor) for name, tensor in tensors.items()}, path)
 
 
 def facts():

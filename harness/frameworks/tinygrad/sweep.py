@@ -2,10 +2,6 @@
 
 WHOLE = True  # a TinyJit replays what it recorded: a gradient asked outside of it would find no graph
 
-READ = [
-    "scalars"
-]  # what is made of constants alone stays a graph through realize(), and may raise when it is read: here, where it is asked
-
 
 def view(buffer, layout, shape):
     if layout == "transposed":
@@ -17,16 +13,7 @@ def view(buffer, layout, shape):
     return buffer.expand(*shape) if layout == "broadcast" else buffer
 
 
-def reset():
-    """Before each example in compiled mode: while a TinyJit records, nothing can be read."""
-    READ.clear()
-
-
 def gradients(function, floats, upstream):
     y = function(**floats)
     found = y.gradient(*floats.values(), gradient=upstream)
-    out = {"y": y, **{f"d{name}": gradient for name, gradient in zip(floats, found, strict=True)}}
-    for tensor in out.values():
-        if READ and not tensor.ndim:
-            tensor.float().numpy()
-    return out
+    return {"y": y, **{f"d{name}": gradient for name, gradient in zip(floats, found, strict=True)}}
