@@ -1,3 +1,5 @@
+import math
+
 import tensorflow as tf
 
 
@@ -31,6 +33,14 @@ def amax(x, axes, keepdims):
 
 def amin(x, axes, keepdims):
     return tf.math.reduce_min(x, axes, keepdims)
+
+
+def var(x, axes, correction, keepdims):
+    return tf.math.reduce_variance(x, axes, keepdims) * _corrected(x, axes, correction)
+
+
+def std(x, axes, correction, keepdims):
+    return tf.math.reduce_std(x, axes, keepdims) * _corrected(x, axes, correction) ** 0.5
 
 
 def norm_l2(x, axes, keepdims):
@@ -71,3 +81,9 @@ def argmax(x, axis, keepdims):
 
 def argmin(x, axis, keepdims):
     return tf.keras.ops.argmin(x, axis, keepdims)
+
+
+def _corrected(x, axes, correction):
+    """It has no correction of its own."""
+    count = math.prod(x.shape[axis] for axis in (range(x.ndim) if axes is None else axes))
+    return count / (count - correction) if count > correction else math.nan
