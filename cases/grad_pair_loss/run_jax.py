@@ -23,7 +23,7 @@ def kl_div(x, t, *, reduction):
 
 
 def kl_div_log_target(x, t, *, reduction):
-    rows = optax.kl_divergence_with_log_targets(x, t)
+    rows = optax.losses.kl_divergence_with_log_targets(x, t)
     return rows.sum() / len(x) if reduction == "batchmean" else rows.sum()
 
 
@@ -32,7 +32,7 @@ def hinge(x, target, *, reduction):
 
 
 def triplet_squared(a, b, c, *, margin, reduction):
-    return _reduced(optax.triplet_margin_loss(a, b, c, margin=margin), reduction)
+    return _reduced(optax.losses.triplet_margin_loss(a, b, c, margin=margin), reduction)
 
 
 def sigmoid_focal(x, target, *, alpha, gamma, reduction):
