@@ -14,7 +14,7 @@ from harness.ask import Asker
 from harness.errors import BadInput
 from harness.matrix import all_cells
 from harness.project import ROOT
-from harness.repro import accept, batch, cut, literals, one, question, shrink, stamp
+from harness.repro import accept, batch, candle, cut, literals, one, question, shrink, stamp
 from harness.repro.question import Failing, Output
 from harness.sweep.op import Asked, Example, Op
 
@@ -205,6 +205,18 @@ def test_with_one_thread_it_is_said(asked):
     text = stamp.python(dataclasses.replace(made, one_thread=True))
     assert 'os.environ["OMP_NUM_THREADS"] = "1"' in text
     assert "np.full((0, 2), 0.0" in text  # lists would lose the 2
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_an_operation_of_candle_that_takes_a_gradient_itself_is_given_variables(asked, watched):
+    """Its store keeps no other's: of grad_second's conv1d the value fails, and no gradient is asked of it."""
+    example = Example(
+        asked=Asked(tensors={"x": np.array([0.5, 0.25])}), dtype="float64", layouts={"x": "contiguous"}, use="once", upstream=np.array(1.0)
+    )
+    made = question.of_example(*swept(asked, "y at [0]; float64", check="value"), example)
+    told = candle.told(dataclasses.replace(made, watched=watched), "")
+    assert not made.gradient
+    assert [t["leaf"] for t in told["tensors"]] == [watched]
 
 
 def test_inputs_are_cut_as_long_as_they_fail():

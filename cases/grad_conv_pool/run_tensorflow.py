@@ -12,8 +12,7 @@ def _first(x):
 
 
 def _kernel(weight):
-    """[to, from, ...] -> [..., from, to]."""
-    return tf.transpose(weight, (*range(2, weight.ndim), 1, 0))
+    return tf.transpose(weight, (*range(2, weight.ndim), 1, 0))  # [to, from, ...] -> [..., from, to]
 
 
 def _pads(padding):
@@ -33,7 +32,7 @@ def _conv_transpose(function, x, weight, bias, stride, padding, output_padding, 
     full = [(n - 1) * s + (k - 1) * d + 1 + extra for n, k, s, d, extra in sizes]
     y = function(_last(x), _kernel(weight), (x.shape[0], *full, weight.shape[1]), stride, "VALID", dilations=dilation)
     y = y[(slice(None), *(slice(p, n - p) for p, n in zip(padding, full, strict=True)))]
-    return _biased(y, bias)
+    return _first(y if bias is None else tf.nn.bias_add(y, bias))
 
 
 def _narrowed(y, x):

@@ -16,7 +16,7 @@ def told(question: Question, _text: str) -> dict[str, Any]:
     """What no other framework is told so."""
     example = question.example
     floats = {name for name, value in question.tensors.items() if value.dtype.kind == "f"}
-    leaves = floats if question.gradient else set()
+    leaves = floats if question.gradient or question.watched else set()
     tensors = [_tensor(name, value, question.dtype, leaf=name in leaves) for name, value in question.tensors.items()]
     return {
         "tensors": tensors,

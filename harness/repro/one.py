@@ -122,6 +122,8 @@ def _questions(project: Project, cell: Cell, r: Record) -> Iterator[Question]:
         check, example = shrink.of_example(project, cell, check, example)
     asked = question.of_example(cell, r, check, example)
     yield asked
+    if cell.column.framework == "candle" and not asked.gradient:
+        yield dataclasses.replace(asked, watched=True)
     if not asked.gradient and cell.spec.op.gradient and not example.invalid:
         asked = question.of_example(cell, r, check, example, simple=False)
         yield asked

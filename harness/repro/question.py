@@ -67,6 +67,7 @@ class Question:
     failing: tuple[Failing, ...]
     example: Example | None = None
     gradient: bool = True
+    watched: bool = False  # of candle: its inputs are variables though no gradient is asked, as an operation that takes one itself needs
     one_thread: bool = False  # as cells are asked: a sum that is split between threads is shorter
 
     @property
