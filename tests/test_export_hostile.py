@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from junitparser import xunit2
 from prometheus_client.openmetrics import parser
 from sarif_kit.validate import validation_errors
-from test_export_formats import SCHEMA, read_annotations, tables
+from test_export_ci import SCHEMA, read_annotations, tables
 
 from harness.export import clean, github, markdown, tidy
 from harness.export.write import FORMATS
