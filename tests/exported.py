@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import synthetic
+import synthetic_plan
 from hypothesis import strategies as st
 
 from harness import record
@@ -54,7 +55,7 @@ def selection(root, *, with_baseline=True, records=None):
     """The synthetic run as `gather.select` would give it."""
     made = synthetic.make(root)
     mine = made.records if records is None else records
-    heads = {h.id: h for h in table.columns(table.frame(made.records), [c.partition("-")[0] for c in synthetic.COLUMNS])}
+    heads = {h.id: h for h in table.columns(table.frame(made.records), [c.partition("-")[0] for c in synthetic_plan.COLUMNS])}
     order = {h: i for i, h in enumerate(heads)}
     rows = {s.row: i for i, s in enumerate(made.specs)}
     mine = sorted(mine, key=lambda r: (rows[row_of(r)], order[r["column"]]))
