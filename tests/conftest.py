@@ -14,7 +14,7 @@ import pytest
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_gradarbiter_*.py"]
 
 # Helpers of several files of tests: what they assert says what it found, as in a test; a file takes a fixture by its name (run = drawn_page.run).
-pytest.register_assert_rewrite("drawn_page", "page_visit")
+pytest.register_assert_rewrite("drawn_page", "export_readers", "page_visit")
 
 FAKES = Path(__file__).parent / "fakes" / "project"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 
+import pytest
 import synthetic
 import synthetic_plan
 from hypothesis import strategies as st
@@ -62,6 +64,21 @@ def selection(root, *, with_baseline=True, records=None):
     before = {record.key(r): r for r in made.baseline} if with_baseline else {}
     specs = {s.row: s for s in made.specs}
     return Selection(mine, mine, before, specs, heads, root, 0, (), lambda _: True, "all columns")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return selection(tmp_path_factory.mktemp("exported"))
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The same without a baseline."""
+    return selection(tmp_path_factory.mktemp("alone"), with_baseline=False)
+
+
+def statuses(selection):
+    return Counter(r["status"] for r in selection.records)
 
 
 def spoilt(root, text):
