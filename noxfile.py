@@ -165,11 +165,11 @@ def tests_page(session):
     """The page in this machine's Chromium (apt install chromium; without one it is passed over), or its size and times: -- [-k EXPRESSION | bench]."""
     if not sessions.chromium():
         session.skip("no Chromium here, and none is brought: Debian's is `apt install chromium`, another is named by the variable CHROMIUM")
-    python = locked(session, HERE / ".nox" / "page", "page")
+    python, files = locked(session, HERE / ".nox" / "page", "page"), sorted(map(str, Path("tests").glob("test_page_*.py")))
     if session.posargs == ["bench"]:
         session.run(python, "-m", "tests.bench_page", external=True)
     else:
-        session.run(python, "-m", "pytest", *session.posargs, "tests/test_page_browser.py", external=True)
+        session.run(python, "-m", "pytest", *session.posargs, *files, external=True)
 
 
 @nox.session(name="bench-trainer", venv_backend="none", default=False)

@@ -13,6 +13,9 @@ import pytest
 # Gradarbiter's tests need the environment of their own (python3 noxfile.py -s tests-arbiter), and import its frameworks.
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_gradarbiter_*.py"]
 
+# Helpers of several files of tests: what they assert says what it found, as in a test; a file takes a fixture by its name (run = drawn_page.run).
+pytest.register_assert_rewrite("drawn_page", "export_readers", "page_visit")
+
 FAKES = Path(__file__).parent / "fakes" / "project"
 
 

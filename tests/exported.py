@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 
+import pytest
 import synthetic
+import synthetic_plan
 from hypothesis import strategies as st
 
 from harness import record
@@ -54,13 +57,28 @@ def selection(root, *, with_baseline=True, records=None):
     """The synthetic run as `gather.select` would give it."""
     made = synthetic.make(root)
     mine = made.records if records is None else records
-    heads = {h.id: h for h in table.columns(table.frame(made.records), [c.partition("-")[0] for c in synthetic.COLUMNS])}
+    heads = {h.id: h for h in table.columns(table.frame(made.records), [c.partition("-")[0] for c in synthetic_plan.COLUMNS])}
     order = {h: i for i, h in enumerate(heads)}
     rows = {s.row: i for i, s in enumerate(made.specs)}
     mine = sorted(mine, key=lambda r: (rows[row_of(r)], order[r["column"]]))
     before = {record.key(r): r for r in made.baseline} if with_baseline else {}
     specs = {s.row: s for s in made.specs}
     return Selection(mine, mine, before, specs, heads, root, 0, (), lambda _: True, "all columns")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return selection(tmp_path_factory.mktemp("exported"))
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The same without a baseline."""
+    return selection(tmp_path_factory.mktemp("alone"), with_baseline=False)
+
+
+def statuses(selection):
+    return Counter(r["status"] for r in selection.records)
 
 
 def spoilt(root, text):

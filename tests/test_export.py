@@ -10,8 +10,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from export_readers import kinds, read_junit
 from test_cli import harness, publish
-from test_export_formats import kinds, read_junit
 
 from harness import pins, record
 from harness.errors import BadInput, CannotKeep, Exit

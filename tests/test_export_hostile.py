@@ -12,12 +12,12 @@ import exported
 import feedparser
 import jsonschema
 import pytest
+from export_readers import SCHEMA, read_annotations, tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from junitparser import xunit2
 from prometheus_client.openmetrics import parser
 from sarif_kit.validate import validation_errors
-from test_export_formats import SCHEMA, read_annotations, tables
 
 from harness.export import clean, github, markdown, tidy
 from harness.export.write import FORMATS
