@@ -49,8 +49,8 @@ def bernoulli(like, seed, count, p):
 
 def dropout(like, seed, count, rate):
     mx.random.seed(seed)
-    y = nn.Dropout(rate)(mx.ones(count, like.dtype)).astype(mx.float32)
-    return mx.stack([y.mean(), (y == 0).mean(), y.max()])
+    y = nn.Dropout(rate)(mx.ones(count, like.dtype)).astype(mx.float64)
+    return mx.stack([y.mean(), (y == 0).astype(mx.float64).mean(), y.max()])
 
 
 def categorical(weights, seed, count):

@@ -8,7 +8,7 @@ def _statistics(draw, seed, least, low, high, beyond):
     Tensor.manual_seed(seed)
     x, following = draw().realize(), draw().realize()
     Tensor.manual_seed(seed)
-    same, other = (x == draw()).all(), (x != following).any()
+    same, other = (x == draw().realize()).all(), (x != following).any()
     ordered = x.sort()[0]
     distinct = 1 + (ordered[1:] != ordered[:-1]).sum()
     x = x.float()
@@ -40,8 +40,8 @@ def whole(like, seed, count, low, high):
 def dropout(like, seed, count, rate):
     Tensor.manual_seed(seed)
     with TRAINING:
-        y = Tensor.ones(count, dtype=like.dtype).dropout(rate).float()
-    return Tensor.stack(y.mean(), (y == 0).float().mean(), y.max())
+        y = Tensor.ones(count, dtype=like.dtype).dropout(rate).double()
+    return Tensor.stack(y.mean(), (y == 0).double().mean(), y.max())
 
 
 def categorical(weights, seed, count):
