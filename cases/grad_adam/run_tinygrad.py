@@ -1,17 +1,15 @@
 from tinygrad import Tensor
-from tinygrad.helpers import Context
 from tinygrad.nn.optim import LAMB, Adam, AdamW
 
-TRAINING = Tensor.train() if hasattr(Tensor, "train") else Context(TRAINING=1)  # since 0.14 the second
+Tensor.training = True  # optimizers before 0.14 ask for it
 
 
 def _train(kind, p, g, **options):
     w = p.clone().realize()
     optimizer = kind([w], **options)
-    with TRAINING:
-        for t in range(g.shape[0]):
-            w.grad = g[t]
-            optimizer.step()
+    for t in range(g.shape[0]):
+        w.grad = g[t]
+        optimizer.step()
     return w
 
 

@@ -41,8 +41,16 @@ def jinja() -> jinja2.Environment:
 
 
 def _distinct(text: str) -> list[str]:
-    """Its lines, none of them twice: what a framework's template imports, the run file may import too."""
-    return [line for line in dict.fromkeys(text.splitlines()) if line.strip()]
+    """Its lines, without names that are imported already: what a framework's template imports, the run file may import too."""
+    known: set[str] = set()
+    kept = []
+    for line in dict.fromkeys(text.splitlines()):
+        module, imports, names = line.partition(" import ")
+        new = {f"{module} {name}" for name in names.split(", ")} if imports and module.startswith("from ") else {line}
+        if line.strip() and not new <= known:
+            kept.append(line)
+        known |= new
+    return kept
 
 
 def files(project: Project, question: Question) -> dict[str, str]:
