@@ -1,15 +1,17 @@
 from tinygrad import Tensor
+from tinygrad.helpers import Context
 from tinygrad.nn.optim import LAMB, Adam, AdamW
 
-Tensor.training = True  # optimizers before 0.14 ask for it
+TRAINING = Tensor.train() if hasattr(Tensor, "train") else Context(TRAINING=1)  # since 0.14 the second
 
 
 def _train(kind, p, g, **options):
     w = p.clone().realize()
     optimizer = kind([w], **options)
-    for t in range(g.shape[0]):
-        w.grad = g[t]
-        optimizer.step()
+    with TRAINING:
+        for t in range(g.shape[0]):
+            w.grad = g[t]
+            optimizer.step()
     return w
 
 
