@@ -194,6 +194,14 @@ def test_of_a_tie_the_sum_is_asked(project, asked):
     assert 'if name.startswith("sum of ")' in text
 
 
+def test_a_name_is_imported_once():
+    """A template brings what the run file may import too: by itself, with others, or under a name that is not there yet."""
+    told = ["import os", "from tinygrad import Tensor, dtypes", "from tinygrad import Tensor", "", "from tinygrad import Tensor, nn"]
+    told += ["import os", "from tinygrad.nn import Tensor"]
+    kept = ["import os", "from tinygrad import Tensor, dtypes", "from tinygrad import Tensor, nn", "from tinygrad.nn import Tensor"]
+    assert stamp.jinja().filters["distinct"]("\n".join(told)) == kept
+
+
 def test_with_one_thread_it_is_said(asked):
     example = Example(
         asked=Asked(tensors={"x": np.zeros((0, 2))}), dtype="float64", layouts={"x": "contiguous"}, use="once", upstream=np.zeros((0, 2))

@@ -13,7 +13,7 @@ from rich.table import Table
 from harness import verdict
 from harness.bisect import answer as answers
 from harness.errors import Exit
-from harness.options import CELL
+from harness.options import CELL_HELP
 from harness.project import Project
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
 
     @app.command()
     def bisect(
-        cell: Annotated[str, typer.Argument(help=CELL)],
+        cell: Annotated[str, typer.Argument(help=CELL_HELP)],
         framework: Annotated[str, typer.Argument(help="A framework of harness/pins.toml.")],
         first: Annotated[str, typer.Option("--from", help="The oldest release; none: the oldest pinned one.")] = "",
         last: Annotated[str, typer.Option("--to", help="The newest release; none: the newest stable one.")] = "",

@@ -9,6 +9,7 @@ from harness import cell, contract, pins
 from harness.case import Spec
 from harness.cell import Cell
 from harness.errors import BadInput
+from harness.options import CELL
 from harness.pins import Column
 from harness.project import Project
 
@@ -51,7 +52,7 @@ def read(project: Project, text: str) -> Question:
     """
     parts = ADDRESS.fullmatch(text)
     if not parts:
-        raise BadInput(f"cell {text!r}", "CASE[:ITEM][/VARIANT][@DTYPE][+compiled]", "python -m harness list")
+        raise BadInput(f"cell {text!r}", CELL, "python -m harness list")
     folder = project.cases / parts["case"]
     if not (folder / "case.py").is_file():
         near = sorted(p.parent.name for p in project.cases.glob("*/case.py"))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.errors import BadInput, Exit
-from harness.options import CELL
+from harness.options import CELL_HELP
 from harness.project import Project
 
 
@@ -17,7 +17,7 @@ def register(app: typer.Typer, chosen: dict[str, Project]) -> None:
 
     @app.command()
     def bundle(
-        cells: Annotated[list[str] | None, typer.Argument(help=f"{CELL} ..., then COLUMN.")] = None,
+        cells: Annotated[list[str] | None, typer.Argument(help=f"{CELL_HELP} ..., then COLUMN.")] = None,
         repro: Annotated[Path | None, typer.Option(help="The folder of a repro; none: what `repro` left among the latest results.")] = None,
         out: Annotated[Path | None, typer.Option(help="Where to write; none: results/latest/bundles.")] = None,
         require_human: Annotated[
