@@ -209,12 +209,23 @@ def expand(specs: list[Spec], columns: list[Column], known_frameworks: set[str])
     return cells
 
 
+def _swept_modes(column: Column, code: str) -> list[str]:
+    """The modes that an operation of a sweep is asked in, whose function in the run file is ``code``."""
+    if not column.swept:
+        return []
+    return ["eager", *(["compiled"] if column.compiles and not any(text in code for text in column.eager) else [])]
+
+
 def _cells(spec: Spec, column: Column, files: dict[str, RunFile]) -> list[Cell]:
     function = "step" if spec.case.timing else (spec.item or "run")
-    able: dict[str, RunFile | None] = {variant: f for variant, f in files.items() if function in f.functions()}
+    written = {variant: f for variant, f in files.items() if function in f.functions()}
     if spec.op:
-        both = ["eager", *(["compiled"] if column.compiles else [])] if column.swept else []
-        return [Cell(spec=spec, variant=v, dtype=SWEPT, mode=m, column=column, file=f) for v, f in sorted(able.items()) for m in both]
+        return [
+            Cell(spec=spec, variant=v, dtype=SWEPT, mode=m, column=column, file=f)
+            for v, f in sorted(written.items())
+            for m in _swept_modes(column, f.functions()[function])
+        ]
+    able: dict[str, RunFile | None] = {**written}
     if not able:
         if column.source and column.framework not in spec.absent:
             return []  # a framework of ours is asked what it is for; nobody is to write the rest

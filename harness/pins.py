@@ -36,6 +36,7 @@ class Column:
     source: str = ""  # where the framework is a folder of ours, not a package of a registry: that folder
     examples: tuple[int, int] = (60, 4)  # of an operation of a sweep: eager, and compiled, where each is a compiler's run
     unasked: tuple[str, ...] = ()  # dtypes that no cell asks of it: it may have them, and we have no build of it that does
+    eager: tuple[str, ...] = ()  # an operation whose function holds one of these texts is not asked in compiled mode
     swept: bool = True  # whether its operations are swept
     dtypes: tuple[str, ...] = ()  # the float types its tensors have, for a sweep; none: all
     failures: tuple[str, ...] = ()  # what it can have at all: only cases of these classes are asked; none: every case
@@ -130,7 +131,7 @@ def _versions(pins: Path, framework: str, table: dict[str, Any]) -> list[Column]
         tags = (framework, *options.pop("tags", ()), *(["newest"] if line == newest else []), *(["pre"] if is_pre(version) else []))
         lists: dict[str, Any] = {
             k: tuple(s.format(version=version) for s in options.pop(k, ()))
-            for k in ("requires", "crates", "features", "failures", "dtypes", "unasked")
+            for k in ("requires", "crates", "features", "failures", "dtypes", "unasked", "eager")
         }
         if "examples" in options:
             options["examples"] = tuple(options["examples"])

@@ -1,5 +1,6 @@
 """A sweep's cell from end to end, on a framework that is numpy: what crashed, hung, raised or was wrong, and what is asked again."""
 
+import dataclasses
 import json
 
 import pytest
@@ -135,6 +136,19 @@ def swept(fakes):
         cache.cache_clear()
     found = all_cells(fakes, pins.select(pins.read(fakes.pins), ["fake-1.0"]))
     return {c.spec.item: c for c in found if c.spec.id == "family" and c.mode == "eager"}
+
+
+def test_what_makes_state_of_its_own_is_not_asked_in_compiled_mode(fakes, swept):
+    (column,) = pins.select(pins.read(fakes.pins), ["fake-1.0"])
+
+    def modes(item, **changed):
+        found = all_cells(fakes, [dataclasses.replace(column, compiles=True, **changed)])
+        return [c.mode for c in found if c.spec.id == "family" and c.spec.item == item]
+
+    assert modes("right") == modes("counts") == ["eager", "compiled"]
+    assert modes("counts", eager=("global asked",)) == ["eager"]
+    assert modes("right", eager=("global asked",)) == ["eager", "compiled"]
+    assert modes("right", swept=False) == []
 
 
 def failed(answer):
