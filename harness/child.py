@@ -151,7 +151,15 @@ def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dic
         kind = "framework" if stage == "run" else "harness"
     with contextlib.suppress(Exception):
         traceback.print_exception(type(raised), raised, raised.__traceback__)
-    return {"end": "raised", "kind": kind, "stage": stage, "type": type(raised).__name__, "message": message[:500]}
+    return {"end": "raised", "kind": kind, "stage": stage, "type": type(raised).__name__, "message": _wanted(raised, message)[:500]}
+
+
+def _wanted(raised: BaseException, message: str) -> str:
+    """What an exception says; tf.function puts the user's traceback, or the graph's, before it, and the node's name after it."""
+    if not message.startswith(("in user code:", "Graph execution error:")):
+        return message
+    said = [line.strip() for line in message.splitlines() if line.strip() and not line.lstrip().startswith("[[")]
+    return said[-1].removeprefix(f"{type(raised).__name__}: ")
 
 
 def timed(request: dict[str, Any], adapter: Any, run_file: Any, tensors: dict[str, Any]) -> dict[str, Any]:

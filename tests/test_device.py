@@ -1,4 +1,4 @@
-"""A device that is missing is nobody's refusal: the adapter's words for it make an `error: device`, and only those."""
+"""What a refusal is said to be: a device that is missing is nobody's (the adapter's words for it make an `error: device`, and only those); its words."""
 
 from types import SimpleNamespace
 
@@ -18,3 +18,26 @@ def test_a_missing_device_is_no_refusal(message, kind, status, cause):
     said = child.refusal(RuntimeError(message), {"stage": "run", "file": "run_fake.py"}, adapter)
     decided = verdict.judge_end(said, load_specs(Project())[0], 1.0)
     assert (said["kind"], decided.status, decided.cause) == (kind, status, cause)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        """in user code:
+
+    File "run_tensorflow.py", line 9, in exp2  *
+        return ops.exp2(x)
+
+    RuntimeError: no kernel of float16
+""",
+        """Graph execution error:
+
+Detected at node Pow
+no kernel of float16
+\t [[{{node Pow}}]] [Op:__inference_call_7]""",
+        "no kernel of float16",
+    ],
+)
+def test_a_traceback_within_the_words_is_not_what_is_said(message):
+    said = child.refusal(RuntimeError(message), {"stage": "run", "file": "run_fake.py"}, SimpleNamespace())
+    assert (said["type"], said["message"]) == ("RuntimeError", "no kernel of float16")
