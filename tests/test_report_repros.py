@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import shutil
 
 import page_browser
 import pytest
@@ -70,6 +71,21 @@ def test_a_folder_or_line_that_cannot_be_read_is_left_out(run, spoilt):
     (folder(run) / "repro.json").write_bytes(spoilt)
     (run.root / "results" / "repros.jsonl").write_bytes(spoilt + b"\n")
     assert not [name for name in repros.read(Project(run.root)).known if "conv1d" not in name]
+
+
+def test_what_is_on_another_machine_is_as_the_committed_page_shows_it(run):
+    project, name = Project(run.root), "rms_norm_backward@float32 candle-0.11.1"
+    there = repros.read(project).of(cell(run, name))
+    told = json.loads((folder(run) / "repro.json").read_text())
+    page = run.root / "results" / "matrix.html"
+    page.write_text(render(run.records, run.baseline, run.specs, root=run.root, title_facts=run.facts))
+    shutil.rmtree(folder(run).parent)
+    assert repros.read(project).of(cell(run, name))["files"] == [list(file) for file in there["files"]]
+    assert repros.read(project).of({**cell(run, name), "asked": "0" * 16}) == {"status": "stale"}
+    (run.root / "results" / "repros.jsonl").write_text(json.dumps({**told, "executed": True, "valid": True, "asked": "1" * 16}) + "\n")
+    assert repros.read(project).of(cell(run, name)) == {"status": "stale"}
+    page.write_text(page.read_text().replace('id="blob-repros-0-0">', 'id="blob-repros-0-0">spoilt'))
+    assert "files" not in str(repros.read(project).known)
 
 
 def test_the_page_counts_them_and_carries_them_compressed(run):

@@ -11,6 +11,7 @@ import gzip
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 LOG_SHOWN = 2_000  # characters of a log's end on the page; the record keeps what there is
@@ -25,6 +26,19 @@ VISIBLE = SYMBOLS | REPLACED
 def blob(value: Any) -> str:
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+
+
+def blobs(page: Path, prefix: str) -> dict[str, Any]:
+    """The values that a page carries under names which begin so; none where there is no page.
+
+    Raises:
+        ValueError: a blob cannot be read.
+        OSError: nor the page.
+    """
+    if not page.exists():
+        return {}
+    found = re.finditer(rf' id="blob-({re.escape(prefix)}[^"]*)">([^<]*)<', page.read_text(errors="replace"))
+    return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in (m.groups() for m in found)}
 
 
 def tidy(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from harness import record
 from harness.project import Project
-from harness.report.packed import VISIBLE, tidy
+from harness.report.packed import VISIBLE, blobs, tidy
 from harness.report.table import Record
 from harness.repro import batch, one
 
@@ -39,12 +40,32 @@ class Repros:
 
 
 def read(project: Project) -> Repros:
-    """The lines of results/repros.jsonl, and over them what the folders of results/latest/repros say; a folder that cannot be read is left out."""
+    """The lines of results/repros.jsonl, and over them what the folders of results/latest/repros say; a folder that cannot be read is left out.
+
+    A repro whose folder is on another machine is shown as the committed page shows it, where it is of the same answer.
+    """
     known = {_name(line): tidy(line) for line in batch.listed(project)}
+    for name, made in _published(project.root / "results" / "matrix.html"):
+        listed = known.setdefault(name, made)
+        if (listed["asked"], listed["status"]) == (made["asked"], made["status"]):
+            listed |= {key: made[key] for key in ("output", "files")}
     for folder, made in _folders(one.home(project)):
         reproduced = made["status"] == "reproduced"
         known[_name(made)] = {**tidy(made), "slug": folder.name, **({"files": list(_files(folder))} if reproduced else {})}
     return Repros(known)
+
+
+def _published(page: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The repros with files that a page carries, each with what its record answered; none where it is no page of today's form."""
+    with contextlib.suppress(OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
+        records = blobs(page, "records-")
+        for name, rows in blobs(page, "repros-").items():
+            for row, columns in rows.items():
+                for column, own in columns.items():
+                    for place, made in own.items():
+                        if "files" in made:
+                            told = records[name.replace("repros-", "records-")][row][column][int(place)]
+                            yield record.address(told), {"asked": told["asked"], **made}
 
 
 def _name(made: Mapping[str, Any]) -> str:
