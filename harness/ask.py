@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 from harness import contract, machine, verdict
 from harness import environment as environments
 from harness.case import Arrays, Finding, Spec, as_dtype
-from harness.cell import Cell
+from harness.cell import Cell, between
 from harness.client import Worker
 from harness.environment import Environment
 from harness.errors import CannotKeep, Cause
@@ -129,11 +129,16 @@ class Asker:
 
     @staticmethod
     def _unbuilt(cell: Cell, environment: Environment) -> tuple[Verdict, dict[str, Any]] | None:
-        """Of a compiled column: a run file that changed since, or a function that the compiler refused."""
+        """Of a compiled column: a run file or a glue that changed since, or a function that the compiler refused."""
         assert cell.file
         name = f"{cell.spec.id}/{cell.file.path.name}"
+        changed = ""
         if environment.binary and environment.compiled.get(name) != environments.sha256(cell.file.path):
-            message = f"cases/{name} changed since {cell.column.id} was built; do: python3 noxfile.py -s 'cells({cell.column.id})'"
+            changed = f"cases/{name}"
+        elif environment.binary and environment.glue != between(cell.column):
+            changed = f"harness/frameworks/{cell.column.folder} or probe_rs"
+        if changed:
+            message = f"{changed} changed since {cell.column.id} was built; do: python3 noxfile.py -s 'cells({cell.column.id})'"
             return Verdict(status="error", cause="build", message=message), {}
         dropped = environment.dropped.get(f"{cell.spec.id}/{cell.variant}/{cell.function}")
         if not dropped:

@@ -136,6 +136,7 @@ def _rust(project: Project, column: Column, specs: list[Spec]) -> Environment:
         local=column.local,
         version=next(iter(built.crates.values())),
         compiled={f"{f.path.parent.name}/{f.path.name}": environment.sha256(f.path) for f in [*files, *swept]},
+        glue=cell.between(column),
         toolchain=built.rustc,
         dropped={key: {"absent": d.absent, "message": _first_error(d.evidence), "log": d.evidence} for key, d in dropped.items()},
     )

@@ -90,6 +90,11 @@ class Cell:
         return source.digest(PROTOCOL, asking, spec.inputs_digest, source.of(spec.reference), second, tolerances, limits, code)
 
 
+def between(column: Column) -> str:
+    """The digest of all that a probe is built of beside run files and the framework."""
+    return source.digest(glue(column), *child_half(column))
+
+
 @lru_cache
 def child_half(column: Column) -> tuple[str, ...]:
     """The text of the child's half of a sweep: a framework's gradients and views, and what is the same for all of its language."""

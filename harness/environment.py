@@ -28,6 +28,7 @@ class Environment:
     toolchain: str = ""
     dropped: dict[str, dict[str, Any]] = field(default_factory=dict)
     compiled: dict[str, str] = field(default_factory=dict)  # run file -> sha256 of the text that is in the binary
+    glue: str = ""  # of a binary: the digest of the harness's own files in it, `cell.between`
     cause: Cause | None = None
     found: str = ""
     wanted: str = ""

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness import build, environment, pins
-from harness.cell import load_specs
+from harness.cell import between, load_specs
 from harness.matrix import all_cells
 from harness.project import ROOT, Project
 
@@ -131,16 +131,19 @@ def test_an_interpreter_that_is_gone_is_an_install_error(fakes, column):
     assert "is gone" in environment.read(fakes, column).found
 
 
-def test_a_probe_older_than_its_run_file_is_not_asked(fakes, column, asker):
+@pytest.mark.parametrize(("edited", "said"), [("run file", "cases/many/"), ("glue", "probe_rs")])
+def test_a_probe_older_than_its_run_file_or_its_glue_is_not_asked(fakes, column, asker, edited, said):
     """The record would carry the new text beside the old binary's answer."""
     cell = next(c for c in all_cells(fakes, [column]) if c.spec.id == "many")
     name = f"many/{cell.file.path.name}"
     manifest = {"column": column.id, "binary": sys.executable, "compiled": {name: environment.sha256(cell.file.path)}}
-    environment.manifest(fakes, column).write_text(json.dumps(manifest))
-    cell.file.path.write_text(cell.file.path.read_text() + "# edited\n")
+    environment.manifest(fakes, column).write_text(json.dumps({**manifest, "glue": "" if edited == "glue" else between(column)}))
+    if edited == "run file":
+        cell.file.path.write_text(cell.file.path.read_text() + "# edited\n")
     answer = asker.ask(cell)
     assert (answer["status"], answer["cause"]) == ("error", "build")
     assert "changed since fake-1.0 was built" in answer["message"]
+    assert said in answer["message"]
 
 
 def test_the_sessions_are_the_columns():
