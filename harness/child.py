@@ -126,7 +126,7 @@ def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dic
     except Exception:  # noqa: BLE001  an exception of a framework may not even be printable
         message = "(an exception that cannot be printed)"
     frames = traceback.extract_tb(raised.__traceback__)
-    if frames and frames[-1].name == "__getattr__":  # numpy and jax say from inside their module that it has no such name
+    if frames and frames[-1].name in ("__getattr__", "getattr"):  # numpy and jax say from inside their module that it has no such name
         frames.pop()
     ours = bool(frames) and os.path.abspath(frames[-1].filename) == os.path.abspath(request["file"])
     if any(name in f"{type(raised).__name__}: {message}" for name in getattr(adapter, "TOOLCHAIN_ERRORS", ())):
@@ -143,7 +143,7 @@ def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dic
         or (ours and isinstance(raised, (NameError, KeyError)))
     ):
         kind = "harness"
-    elif ours and (isinstance(raised, ImportError) or (isinstance(raised, AttributeError) and message.startswith("module "))):
+    elif ours and (isinstance(raised, ImportError) or (isinstance(raised, AttributeError) and _offered(raised, message))):
         kind = "unresolved"
     elif isinstance(raised, ImportError):
         kind = "install"  # a part of the framework that is there cannot be loaded
@@ -152,6 +152,12 @@ def refusal(raised: BaseException, request: dict[str, Any], adapter: Any) -> dic
     with contextlib.suppress(Exception):
         traceback.print_exception(type(raised), raised, raised.__traceback__)
     return {"end": "raised", "kind": kind, "stage": stage, "type": type(raised).__name__, "message": _wanted(raised, message)[:500]}
+
+
+def _offered(raised: AttributeError, message: str) -> bool:
+    """Whether it is the framework's to have the name: of a module, or of an object that is neither Python's own nor the run file's."""
+    of = raised.obj if isinstance(raised.obj, type) else type(raised.obj)
+    return message.startswith("module ") or of.__module__ not in ("builtins", "run_file")
 
 
 def _wanted(raised: BaseException, message: str) -> str:

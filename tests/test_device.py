@@ -1,5 +1,7 @@
-"""What a refusal is said to be: a device that is missing is nobody's (the adapter's words for it make an `error: device`, and only those); its words."""
+"""What a refusal is: its own words; of a missing device nobody's (`error: device`); of a name that the framework does not have, an absence."""
 
+from collections import OrderedDict
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -41,3 +43,19 @@ no kernel of float16
 def test_a_traceback_within_the_words_is_not_what_is_said(message):
     said = child.refusal(RuntimeError(message), {"stage": "run", "file": "run_fake.py"}, SimpleNamespace())
     assert (said["type"], said["message"]) == ("RuntimeError", "no kernel of float16")
+
+
+def lacking(of):
+    try:
+        return of.no_such_name
+    except AttributeError as raised:
+        return child.refusal(raised, {"stage": "run", "file": __file__}, SimpleNamespace())
+
+
+@pytest.mark.parametrize(
+    ("of", "status"),
+    [(Path(), "absent"), (Path, "absent"), (child, "absent"), (OrderedDict(), "absent"), (None, "loud"), ([], "loud"), ("", "loud")],
+)
+def test_what_the_framework_does_not_offer_is_absent_and_what_python_does_not_is_loud(of, status):
+    decided = verdict.judge_end(lacking(of), load_specs(Project())[0], 1.0)
+    assert (decided.status, "no_such_name" in decided.message) == (status, True)
