@@ -161,8 +161,8 @@ def _offered(raised: AttributeError, message: str) -> bool:
 
 
 def _wanted(raised: BaseException, message: str) -> str:
-    """What an exception says; tf.function puts the user's traceback, or the graph's, before it, and the node's name after it."""
-    if not message.startswith(("in user code:", "Graph execution error:")):
+    """What an exception says; tf.function and to_static put the user's traceback, or the graph's, before it, and the node's name after it."""
+    if not message.casefold().startswith(("in user code:", "graph execution error:", "in simulate execution:")):
         return message
     said = [line.strip() for line in message.splitlines() if line.strip() and not line.lstrip().startswith("[[")]
     return said[-1].removeprefix(f"{type(raised).__name__}: ")

@@ -37,6 +37,14 @@ def test_a_missing_device_is_no_refusal(message, kind, status, cause):
 Detected at node Pow
 no kernel of float16
 \t [[{{node Pow}}]] [Op:__inference_call_7]""",
+        """In simulate execution:
+
+    File "run_paddle.py", line 9, in exp2
+        return paddle.exp2(x)
+Origin Exception is:
+ Traceback (most recent call last):
+
+RuntimeError: no kernel of float16""",
         "no kernel of float16",
     ],
 )
