@@ -188,8 +188,8 @@ def _outcome(
 
 
 def worst(found: Iterable[Record]) -> list[Record]:
-    """Of the records of each (case or item, column) one: what is silent in it, the plain variant and the widest type first."""
+    """Of the records of each (case or item, column) one: what is silent in it, in eager mode, of the plain variant and the widest type first."""
     chosen: dict[tuple[str, str, str], Record] = {}
-    for r in sorted(found, key=lambda r: (r["variant"], r["mode"] == "compiled", r["dtype"] not in ("float32", "all"), r["dtype"])):
+    for r in sorted(found, key=lambda r: (r["mode"] == "compiled", r["variant"], r["dtype"] not in ("float32", "all"), r["dtype"])):
         chosen.setdefault((r["case"], r["item"], r["column"]), r)
     return list(chosen.values())
