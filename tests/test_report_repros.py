@@ -12,6 +12,7 @@ import synthetic
 from harness import record
 from harness.project import Project
 from harness.report import repros
+from harness.report.packed import blobs
 from harness.report.render import render
 
 
@@ -86,6 +87,20 @@ def test_what_is_on_another_machine_is_as_the_committed_page_shows_it(run):
     assert repros.read(project).of(cell(run, name)) == {"status": "stale"}
     page.write_text(page.read_text().replace('id="blob-repros-0-0">', 'id="blob-repros-0-0">spoilt'))
     assert "files" not in str(repros.read(project).known)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda packed: packed[:20] + packed[24:], lambda packed: packed[: len(packed) // 8 * 4], lambda packed: ""]
+)
+def test_a_page_that_is_damaged_carries_nothing_over(run, damage):
+    drawn = render(run.records, run.baseline, run.specs, root=run.root, title_facts=run.facts)
+    packed = blobs(drawn)["repros-0-0"]
+    shutil.rmtree(folder(run).parent)
+    page = run.root / "results" / "matrix.html"
+    page.write_text(drawn)
+    assert "files" in str(repros.read(Project(run.root)).known)
+    page.write_text(drawn.replace(packed, damage(packed)))
+    assert "files" not in str(repros.read(Project(run.root)).known)
 
 
 def test_the_page_counts_them_and_carries_them_compressed(run):

@@ -11,7 +11,7 @@ import gzip
 import json
 import math
 import re
-from pathlib import Path
+import zlib
 from typing import Any
 
 LOG_SHOWN = 2_000  # characters of a log's end on the page; the record keeps what there is
@@ -28,17 +28,21 @@ def blob(value: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def blobs(page: Path, prefix: str) -> dict[str, Any]:
-    """The values that a page carries under names which begin so; none where there is no page.
+def opened(text: str) -> Any:
+    """The value that ``blob`` packed.
 
     Raises:
-        ValueError: a blob cannot be read.
-        OSError: nor the page.
+        ValueError: it is damaged.
     """
-    if not page.exists():
-        return {}
-    found = re.finditer(rf' id="blob-({re.escape(prefix)}[^"]*)">([^<]*)<', page.read_text(errors="replace"))
-    return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in (m.groups() for m in found)}
+    try:
+        return json.loads(gzip.decompress(base64.b64decode(text)))
+    except (OSError, EOFError, zlib.error) as broken:
+        raise ValueError(f"a damaged blob: {broken}") from None
+
+
+def blobs(html: str) -> dict[str, str]:
+    """What a page carries, each still packed, by its name."""
+    return dict(re.findall(r' id="blob-([^"]*)">([^<]*)<', html))
 
 
 def tidy(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness import record
 from harness.project import Project
-from harness.report.packed import VISIBLE, blobs, tidy
+from harness.report.packed import VISIBLE, blobs, opened, tidy
 from harness.report.table import Record
 from harness.repro import batch, one
 
@@ -58,13 +58,14 @@ def read(project: Project) -> Repros:
 def _published(page: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The repros with files that a page carries, each with what its record answered; none where it is no page of today's form."""
     with contextlib.suppress(OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
-        records = blobs(page, "records-")
-        for name, rows in blobs(page, "repros-").items():
-            for row, columns in rows.items():
+        carried = blobs(page.read_text(errors="replace"))
+        for name in (n for n in carried if n.startswith("repros-")):
+            records = opened(carried[name.replace("repros-", "records-")])
+            for row, columns in opened(carried[name]).items():
                 for column, own in columns.items():
                     for place, made in own.items():
                         if "files" in made:
-                            told = records[name.replace("repros-", "records-")][row][column][int(place)]
+                            told = records[row][column][int(place)]
                             yield record.address(told), {"asked": told["asked"], **made}
 
 
