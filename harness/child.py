@@ -21,6 +21,9 @@ def child(request: dict[str, Any], adapter: Any, reply: int) -> None:
     """Run the asked function, write its arrays, say how it went; never returns."""
     import faulthandler
 
+    # Not the framework's own handlers: paddle's sleeps where the heap is torn, and a crash would be a hang.
+    for deadly in (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV):
+        signal.signal(deadly, signal.SIG_DFL)
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     said: dict[str, Any]

@@ -144,7 +144,7 @@ def test_a_corrupt_line_is_warned_of_with_file_and_line(fakes):
 def test_list_and_show(fakes):
     listed = harness(fakes, "list", "--columns", "fake-1.0", "--json")
     cells = json.loads(listed.stdout)
-    assert len(cells) == 24 + 34 + 9
+    assert len(cells) == 24 + 35 + 9
     harness(fakes, "run", "-k", HEALTHY)
     shown = harness(fakes, "show", "many:row00", "fake-1.0")
     assert "many:row00@float64 fake-1.0: ok" in shown.stdout

@@ -21,6 +21,7 @@ ENDS = {
     "wrong_shape": ("silent", None, "dw shape: got (3, 4), want (4,)", {"dw shape"}),
     "segfault": ("crash", None, "SIGSEGV", set()),
     "abort": ("crash", None, "SIGABRT", set()),
+    "own_handler": ("crash", None, "SIGBUS", set()),
     "exits": ("crash", None, "exit status 3", set()),
     "closes_pipe": ("crash", None, "before it answered", set()),
     "eats_memory": ("crash", None, "memory cap", set()),
