@@ -46,6 +46,19 @@ def test_a_fault_that_is_gone_names_the_version_that_is_good_again():
     assert (finding.first_bad, finding.last_good, finding.fixed) == ("0.9.1", "", "0.11.0")
 
 
+def test_what_did_not_repeat_says_so():
+    bad = answer("0.9.1", "hang", "hang", "value")
+    bad["checks"][-2]["got"] = "no answer within 20 s (of 60 examples in one process; not in two)"
+    assert one(bad, answer("0.11.0", "ok")).repeats  # its value was wrong again where the example was made smaller
+    del bad["checks"][-1]
+    assert not one(bad, answer("0.11.0", "ok")).repeats
+
+
+def test_what_is_wrong_in_eager_mode_is_named_first():
+    eager, compiled = answer("2.15.0", "silent", "value"), answer("2.15.0", "silent", "narrow", mode="compiled")
+    assert one(compiled, eager).kinds == one(eager, compiled).kinds == {"2.15.0": ("value", "narrow")}
+
+
 def test_a_refusal_and_what_could_not_be_asked_are_no_findings():
     assert ledger.findings([answer("0.9.1", "loud", "loud"), answer("0.11.0", "error", "value")], []) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from harness.record import command, row_of
 from harness.report.table import Record
 from harness.verdict import BAD, EXECUTED
 
+ONCE = re.compile(r"in one process; not in two\)$")  # what harness/sweep/ask.py says of a process whose two halves held
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
@@ -26,6 +29,7 @@ class Finding:
     first_bad: str
     last_good: str  # the newest good version before the first bad one; "" where none was asked
     fixed: str  # the first good version after the last bad one; "" where it is still bad
+    repeats: bool  # what is wrong there was wrong in a second process; else the next version may hold by luck
     compiled: bool  # wrong in compiled mode only
     column: str  # the newest bad one, whose example follows
     kind: str
@@ -59,7 +63,7 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], spe
         return None
     versions = [str(of[0]["version"]) for of in ordered]
     first, last = ordered.index(bad[0]), ordered.index(bad[-1])
-    newest = min((r for r in bad[-1] if r["status"] in BAD), key=lambda r: str(r["mode"]) == "compiled")
+    newest = min((r for r in bad[-1] if r["status"] in BAD), key=_compiled)
     worst = next(
         (c for c in newest["checks"] if not c["holds"]), {"check": newest["status"], "got": "", "want": "", "note": newest["message"]}
     )
@@ -70,7 +74,8 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], spe
         first_bad=versions[first],
         last_good=versions[first - 1] if first else "",
         fixed=versions[last + 1] if last + 1 < len(versions) else "",
-        compiled=all(r["mode"] == "compiled" for r in bad[-1] if r["status"] in BAD),
+        repeats=_repeats(bad[-1]),
+        compiled=all(_compiled(r) for r in bad[-1] if r["status"] in BAD),
         column=str(newest["column"]),
         kind=str(worst["check"]),
         got=worst["got"],
@@ -83,9 +88,24 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], spe
 
 
 def _kinds(records: Iterable[Record]) -> tuple[str, ...]:
-    """What is wrong in one version, a refusal left out."""
-    bad = [r for r in records if r["status"] in BAD]
-    return tuple(dict.fromkeys(str(c["check"]) for r in bad for c in r["checks"] if not c["holds"] and c["check"] != "loud"))
+    """What is wrong in one version."""
+    return tuple(dict.fromkeys(str(c["check"]) for c in _wrong(records)))
+
+
+def _repeats(records: Iterable[Record]) -> bool:
+    """Whether anything that is wrong in one version was wrong in a second process too."""
+    wrong = _wrong(records)
+    return not wrong or not all(ONCE.search(str(c["got"])) for c in wrong)
+
+
+def _wrong(records: Iterable[Record]) -> list[Mapping[str, Any]]:
+    """The checks of one version that do not hold, a refusal left out."""
+    bad = sorted((r for r in records if r["status"] in BAD), key=_compiled)
+    return [c for r in bad for c in r["checks"] if not c["holds"] and c["check"] != "loud"]
+
+
+def _compiled(record: Record) -> bool:
+    return str(record["mode"]) == "compiled"
 
 
 def write(path: Path, found: Iterable[Finding]) -> None:

@@ -185,6 +185,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "first_bad",
         "last_good",
         "fixed",
+        "repeats",
         "compiled",
         "column",
         "kind",

@@ -22,7 +22,7 @@ function drawFindings(at) {
   $("findings-rows").replaceChildren(...shown.map((f) => el("tr", null,
     el("th", { scope: "row" }, el("a", { href: `#/c/${anchor(f.item)}/${f.column}` }, f.item)), el("td", null, f.framework),
     el("td", null, el("b", null, f.kind), f.compiled ? " when compiled" : "", el("small", null, `got ${value(f.got)}, want ${value(f.want)}`)),
-    el("td", null, (f.last_good ? `first bad ${f.first_bad}, last good ${f.last_good}` : `bad from ${f.first_bad}, the oldest asked`) + (f.fixed ? `; good again from ${f.fixed}` : "")),
+    el("td", null, (f.last_good ? `first bad ${f.first_bad}, last good ${f.last_good}` : `bad from ${f.first_bad}, the oldest asked`) + (f.fixed ? `; good again from ${f.fixed}${f.repeats ? "" : ", perhaps by luck: it did not repeat when it was bad"}` : "")),
     el("td", { class: "note" }, f.example), el("td", null, linked(f.tracker)))));
   $("findings-page").textContent = list.length ? `${findingsAt + 1} to ${findingsAt + shown.length} of ${list.length}` : "none";
   $("findings-before").disabled = !findingsAt;
