@@ -1,7 +1,5 @@
 """The repros that the page carries: of today's answer only, cut and visible, and nothing from outside of their folder."""
 
-import base64
-import gzip
 import json
 import shutil
 
@@ -12,7 +10,7 @@ import synthetic
 from harness import record
 from harness.project import Project
 from harness.report import repros
-from harness.report.packed import blobs
+from harness.report.packed import blobs, opened
 from harness.report.render import render
 
 
@@ -105,8 +103,7 @@ def test_a_page_that_is_damaged_carries_nothing_over(run, damage):
 
 def test_the_page_counts_them_and_carries_them_compressed(run):
     html = render(run.records, run.baseline, run.specs, root=run.root, title_facts=run.facts)
-    blob = html.partition('id="blob-repros-0-0"')[2].partition(">")[2].partition("<")[0]
-    carried = json.loads(gzip.decompress(base64.b64decode(blob)))
+    carried = opened(blobs(html)["repros-0-0"])
     (own,) = carried["rms_norm_backward"]["candle-0.11.1"].values()
     assert own["files"][0][1].startswith("fn main()")
     assert "fn main() {" not in html

@@ -233,4 +233,5 @@ def test_what_dies_with_none_of_its_parts_is_a_crash_too(swept, asker):
     answer = asker.ask(swept["tires"])
     (crash,) = failed(answer)
     assert (answer["status"], crash["check"]) == ("crash", "crash")
+    assert "examples in one process; not in two" in answer["message"]
     assert ledger.ONCE.search(crash["got"])  # the ledger knows it by these words

@@ -63,7 +63,7 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], spe
         return None
     versions = [str(of[0]["version"]) for of in ordered]
     first, last = ordered.index(bad[0]), ordered.index(bad[-1])
-    newest = min((r for r in bad[-1] if r["status"] in BAD), key=_compiled)
+    newest = min((r for r in bad[-1] if r["status"] in BAD), key=_compiled)  # an eager one, where there is one
     worst = next(
         (c for c in newest["checks"] if not c["holds"]), {"check": newest["status"], "got": "", "want": "", "note": newest["message"]}
     )
@@ -75,7 +75,7 @@ def _finding(item: str, framework: str, columns: Mapping[str, list[Record]], spe
         last_good=versions[first - 1] if first else "",
         fixed=versions[last + 1] if last + 1 < len(versions) else "",
         repeats=_repeats(bad[-1]),
-        compiled=all(_compiled(r) for r in bad[-1] if r["status"] in BAD),
+        compiled=_compiled(newest),
         column=str(newest["column"]),
         kind=str(worst["check"]),
         got=worst["got"],
@@ -95,7 +95,7 @@ def _kinds(records: Iterable[Record]) -> tuple[str, ...]:
 def _repeats(records: Iterable[Record]) -> bool:
     """Whether anything that is wrong in one version was wrong in a second process too."""
     wrong = _wrong(records)
-    return not wrong or not all(ONCE.search(str(c["got"])) for c in wrong)
+    return not wrong or any(not ONCE.search(str(c["got"])) for c in wrong)
 
 
 def _wrong(records: Iterable[Record]) -> list[Mapping[str, Any]]:
